@@ -18,19 +18,22 @@ InferredTypes infer_top_k(const InferContext& context) {
   if (x.rank() == 0)
     context.fail(fmt::format("the operand is {}, which has no axis\n  Give a vector.", x.str()));
   if (is_complex(x.dtype)) {
-    context.fail(fmt::format("the operand is {}; complex numbers have no greatest\n  Take a real "
-                             "number of it: rondo::real(x) or rondo::abs(x).",
-                             x.str()));
+    context.fail(
+        fmt::format("the operand is {}; complex numbers have no greatest\n  Take a real "
+                    "number of it: rondo::real(x) or rondo::abs(x).",
+                    x.str()));
   }
   const std::int64_t count = x.shape[x.rank() - 1];
   if (count > std::numeric_limits<std::int32_t>::max()) {
-    context.fail(fmt::format("the last axis of {} is too long for an s32 index\n  Sort it together "
-                             "with an s64 iota: sort_by.",
-                             x.str()));
+    context.fail(
+        fmt::format("the last axis of {} is too long for an s32 index\n  Sort it together "
+                    "with an s64 iota: sort_by.",
+                    x.str()));
   }
   if (k < 0 || k > count) {
-    context.fail(fmt::format("k is {}, the last axis of {} has {} elements\n  Give a k from 0 to {}.",
-                             k, x.str(), count, count));
+    context.fail(
+        fmt::format("k is {}, the last axis of {} has {} elements\n  Give a k from 0 to {}.", k,
+                    x.str(), count, count));
   }
   std::vector<std::int64_t> dims = x.shape.vector();
   dims.back() = k;
@@ -48,8 +51,8 @@ std::vector<Tensor> expand_top_k(const Node& node, std::span<const Tensor> opera
 
 /// Where a sort takes no longer, and few elements, which loops sort.
 bool sorts_for_top_k(const Node& node, const ir::LoopCode&) {
-  // Threshold: Elements of a line of which the greatest are taken from a sort, and the part of them,
-  // one in so many, that is: a selection against a sort. Not measured.
+  // Threshold: Elements of a line of which the greatest are taken from a sort, and the part of
+  // them, one in so many, that is: a selection against a sort. Not measured.
   constexpr std::int64_t kFew = 16, kPart = 4;
   const TensorType& x = node.operand_type(0);
   const std::int64_t count = x.shape[x.rank() - 1];
@@ -82,8 +85,8 @@ const ir::OpDef kTopK{.name = "top_k",
 namespace rondo {
 
 std::pair<Tensor, Tensor> top_k(const Operand& x, std::int64_t k) {
-  std::vector<Tensor> both = ir::make_many(ops::kTopK, {ops::any_tensor("top_k", x)},
-                                           ops::TopKAttributes{k}, x.at(), {});
+  std::vector<Tensor> both =
+      ir::make_many(ops::kTopK, {ops::any_tensor("top_k", x)}, ops::TopKAttributes{k}, x.at(), {});
   return {std::move(both[0]), std::move(both[1])};
 }
 

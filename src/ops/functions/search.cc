@@ -5,7 +5,6 @@
 
 #include "ops/functions/helpers.h"
 #include "rondo/loops.h"
-#include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/order.h"
@@ -115,7 +114,7 @@ Tensor histogram(const Operand& operand, std::int64_t bins, const Operand& lo, c
   if (is_integer(x.dtype())) x = convert(x, DType::kF64);
   x = reshape(helper.floating(x), {-1});
   if (bins < 1) helper.fail(fmt::format("{} bins\n  Give one or more.", bins));
-  const Tensor first = lo.as(x.dtype()), last = hi.as(x.dtype());
+  Tensor first = lo.as(x.dtype()), last = hi.as(x.dtype());
   for (const Tensor& end : {first, last}) {
     if (end.type() != TensorType{x.dtype(), {}}) {
       helper.fail(fmt::format(
@@ -124,15 +123,22 @@ Tensor histogram(const Operand& operand, std::int64_t bins, const Operand& lo, c
           end.type().str(), TensorType{x.dtype(), {}}.str(), ops::dtype_constant(x.dtype())));
     }
   }
-  // NumPy's: rounding may put an element beside its bin, so the edges decide.
-  const Tensor edges = linspace(first, last, bins + 1, x.dtype());
+  const DType wide = ops::wide_dtype(x.dtype());
+  if (wide != x.dtype()) {
+    x = convert(x, wide);
+    first = convert(first, wide);
+    last = convert(last, wide);
+  }
+  // NumPy's: rounding may put an element beside its bin, so the edges decide. They are computed for
+  // each element, which takes less time than reading a table.
+  const double count = static_cast<double>(bins);
+  const Tensor width = (last - first) / count;
+  const auto edge = [&](const Tensor& number) { return number * width + first; };
+  const Tensor near = clamp(0, floor((x - first) / (last - first) * count), count - 1);
+  const Tensor below = convert(x < edge(near), DType::kS32);
+  const Tensor above = convert((x >= edge(near + 1)) & (near < count - 1), DType::kS32);
   const Tensor inside = (x >= first) & (x <= last);
-  const Tensor near =
-      convert((x - first) / (last - first) * static_cast<double>(bins), DType::kS32);
-  const Tensor bin = clamp(0, near, bins - 1);
-  const Tensor below = convert(x < take(edges, bin), DType::kS32);
-  const Tensor above = convert((x >= take(edges, bin + 1)) & (bin < bins - 1), DType::kS32);
-  return bincount(where(inside, bin - below + above, bins), bins);
+  return bincount(where(inside, convert(near, DType::kS32) - below + above, bins), bins);
 }
 
 std::pair<Tensor, Tensor> unique_counts(const Operand& operand) {
