@@ -350,6 +350,12 @@ std::vector<Case> reducing_cases() {
          return {rondo::sort(x[0], 1), argsort(x[0], 0)};
        },
        {f32({3, 4})}},
+      {"top_k",
+       [](In x) -> Out {
+         const auto [values, places] = top_k(x[0], 2);
+         return {values, places};
+       },
+       {f32({2, 20})}},
       {"sort_by",
        [](In x) -> Out {
          const auto [keys, values] =

@@ -90,6 +90,7 @@ std::vector<LongOp> long_ops() {
       {"cumulative", on(list, [](Tensor x) { return cumsum(x, 0); })},
       {"cumulative", on(table, [](Tensor x) { return cumsum(x, 0); })},
       {"sort", on(list, [](Tensor x) { return sort(x); })},
+      {"top_k", on(list, [](Tensor x) { return top_k(x, 9).first; })},
       {"dot_general", on(table, [](Tensor x) { return matmul(x, transpose(x)); })},
       {"dot_general", on(s32({256, 4096}), [](Tensor x) { return matmul(x, transpose(x)); })},
       {"convolution", on(f32({1, 1 << 16, 8}),
