@@ -47,8 +47,7 @@ class Decoder {
     emit({Control::halt});
     for (const lower::LoopInfo& loop : program_.loops) {
       Reported& reported = code_.reported_.emplace_back();
-      if (loop.limit != lower::kNone)
-        reported.first = place(loop.first), reported.limit = place(loop.limit);
+      if (loop.trips != lower::kNone) reported.trips = place(loop.trips);
       for (const lower::CarriedLeaf& leaf : loop.state) {
         for (const Value part : leaf.parts)
           reported.state.push_back({place(part), program_.types[part]});
@@ -532,6 +531,9 @@ class Decoder {
     switch (op.code) {
       case Opcode::kFor: {
         const lower::For& loop = program_.fors[op.bits];
+        if (nest_.varies(loop.upper))
+          emit({Control::of_active_lane, place(loop.upper), block(loop.upper),
+                active_.empty() ? 0 : active_.back(), 0, 0});
         block_init(loop.carries);
         emit_moves({{place(loop.index), place(loop.lower)}});
         begin_counting(loop.loop);

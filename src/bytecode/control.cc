@@ -138,14 +138,28 @@ const Instruction* Control::jump_unless(const Instruction* at, State& state) {
   return *state.at<std::uint8_t>(at->a) ? at + 1 : state.code + at->bits;
 }
 
+namespace {
+
+/// The first lane that is active; `active` is 0 if all are.
+int first_active(const State& state, std::uint32_t active) {
+  int lane = 0;
+  if (active == 0) return lane;
+  const std::uint8_t* is_active = state.at<std::uint8_t>(active);
+  while (lane + 1 < state.lanes && !is_active[lane]) lane++;
+  return lane;
+}
+
+}  // namespace
+
 const Instruction* Control::jump_unless_lanes(const Instruction* at, State& state) {
   const std::uint8_t* holds = state.at<std::uint8_t>(at->a);
-  int lane = 0;
-  if (at->b != 0) {
-    const std::uint8_t* active = state.at<std::uint8_t>(at->b);
-    while (lane + 1 < state.lanes && !active[lane]) lane++;
-  }
-  return holds[lane] ? at + 1 : state.code + at->bits;
+  return holds[first_active(state, at->b)] ? at + 1 : state.code + at->bits;
+}
+
+const Instruction* Control::of_active_lane(const Instruction* at, State& state) {
+  const std::int64_t* lanes = state.at<std::int64_t>(at->a);
+  *state.at<std::int64_t>(at->result) = lanes[first_active(state, at->b)];
+  return at + 1;
 }
 
 namespace {
@@ -206,10 +220,8 @@ const Instruction* Control::begin_loop(const Instruction* at, State& state) {
   if (state.program->loops[at->c].ends_inside)
     std::atomic_ref(frame.outer_poll).store(frame.keeps_state, std::memory_order_relaxed);
   const Reported& reported = state.reported[at->c];
-  if (frame.bounds && reported.limit != 0) {
-    frame.bounds[std::size_t{2} * at->c] = *state.at<std::int64_t>(reported.first);
-    frame.bounds[std::size_t{2} * at->c + 1] = *state.at<std::int64_t>(reported.limit);
-  }
+  if (frame.trips_to_come && reported.trips != 0)
+    frame.trips_to_come[at->c] = *state.at<std::int64_t>(reported.trips);
   return at + 1;
 }
 
@@ -221,6 +233,8 @@ const Instruction* Control::count_trip(const Instruction* at, State& state) {
     const lower::LoopInfo& loop = state.program->loops[at->c];
     const bool broken = loop.max_trip_count && trip > *loop.max_trip_count;
     if (broken || trip > frame.max_iterations) {
+      // A loop whose trips are added when it ends.
+      if (at->a != 0 && !loop.in_lanes) frame.total_trips[at->c] += trip - 1;
       state.status = broken ? Status::kBrokenPromise : Status::kTooManyTrips;
       frame.failed_loop = at->c;
       store_state(state, at->c);

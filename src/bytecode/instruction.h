@@ -59,8 +59,8 @@ struct Reported {
     std::uint32_t place;
     lower::Type type;
   };
-  std::uint32_t first = 0, limit = 0;  // 0: the count is not known when the loop begins
-  std::vector<Part> state;             // the parts of its leaves
+  std::uint32_t trips = 0;  // 0: the count is not known when the loop begins
+  std::vector<Part> state;  // the parts of its leaves
 };
 
 /// The state of a run.
@@ -121,7 +121,9 @@ struct Control {
   /// Decided by the lanes, which agree: those where the block of bytes `b` is not 0, if there is
   /// one.
   static const Instruction* jump_unless_lanes(const Instruction*, State&);  // a
-  static const Instruction* begin_loop(const Instruction*, State&);         // c: the loop
+  /// result = an s64 that all active lanes share; a: block, b: of active lanes
+  static const Instruction* of_active_lane(const Instruction*, State&);
+  static const Instruction* begin_loop(const Instruction*, State&);  // c: the loop
   /// c: the loop; a: the trips before this one, if one makes several.
   static const Instruction* count_trip(const Instruction*, State&);
   /// For such a loop, after its end.

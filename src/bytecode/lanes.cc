@@ -89,6 +89,7 @@ LaneValues::LaneValues(const lower::Program& program, std::size_t begin, std::si
     const Op& op = program.code[at];
     switch (op.code) {
       case Opcode::kFor:
+        if (varies(program.fors[op.bits].upper)) read(program.fors[op.bits].upper, at);
         carries_in(program.fors[op.bits].carries, at);
         define(program.fors[op.bits].index, at, false);
         break;

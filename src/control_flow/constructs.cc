@@ -3,6 +3,7 @@
 #include "control_flow/branch.h"
 #include "control_flow/branch_lanes.h"
 #include "control_flow/call.h"
+#include "control_flow/for.h"
 #include "control_flow/fori.h"
 #include "control_flow/max_trip_lane.h"
 #include "control_flow/scan.h"
@@ -14,8 +15,9 @@ namespace rondo::control_flow {
 
 std::span<const ir::OpDef* const> construct_records() {
   static constexpr const ir::OpDef* kAll[] = {
-      &kWhile,       &kConditional, &kForiLoop, &kScan,           &kWhileLanes, &kBranchLanes,
-      &kMaxTripLane, &kTapeWrite,   &kTapeRead, &kCheckpointCall, &kCustomJvp,  &kCustomVjp,
+      &kWhile,          &kFor,         &kConditional, &kForiLoop,  &kScan,
+      &kWhileLanes,     &kBranchLanes, &kMaxTripLane, &kTapeWrite, &kTapeRead,
+      &kCheckpointCall, &kCustomJvp,   &kCustomVjp,
   };
   return kAll;
 }

@@ -24,23 +24,6 @@ std::optional<std::int64_t> bits_of(const Literal& scalar) {
   });
 }
 
-/// The bits of a constant bound. An evaluated tensor does not count as one: a trace must not depend
-/// on what was evaluated before.
-std::optional<std::int64_t> static_bound(const Tensor& bound) {
-  const Literal* value = ir::constant_value(bound);
-  return value ? bits_of(*value) : std::nullopt;
-}
-
-Tensor integer(std::int64_t value, DType dtype, SourceLocation at) {
-  // As bits: the index after the last trip may wrap, as it does when the loop runs.
-  return for_dtype(dtype, [&]<class T>() -> Tensor {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      return ir::make_constant(Literal::scalar(static_cast<T>(value)), at);
-    else
-      throw InternalError("a loop index that is no integer", at);
-  });
-}
-
 DType unsigned_of(DType dtype) {
   switch (byte_width(dtype)) {
     case 1:
@@ -78,12 +61,7 @@ class Emitter {
 
   std::vector<Tensor> emit_static(std::int64_t trips, std::vector<Tensor> state) {
     const std::int64_t first = *static_bound(loop_.first);
-    // Indices as bits: u64 values from 2^63 are negative here.
-    auto after = [](std::int64_t index, std::int64_t distance) {
-      return static_cast<std::int64_t>(static_cast<std::uint64_t>(index) +
-                                       static_cast<std::uint64_t>(distance));
-    };
-    const std::int64_t start = loop_.reverse ? after(first, (trips - 1) * loop_.step) : first;
+    const std::int64_t start = loop_.reverse ? index_after(first, trips - 1, loop_.step) : first;
     const std::int64_t stride = loop_.reverse ? -loop_.step : loop_.step;
     const std::int64_t per_trip =
         loop_.unroll == kUnrollAll ? std::max<std::int64_t>(trips, 1) : loop_.unroll;
@@ -97,14 +75,9 @@ class Emitter {
       const bool passes = !__builtin_add_overflow(start, whole * per_trip * stride, &end);
       const std::int64_t least = is_signed_integer(dtype_) ? -largest(dtype_) : 0;
       const bool direct = passes && std::min(start, end) >= least && end <= largest(dtype_);
-      WhileAttributes attributes = loop_.attributes;
-      attributes.trip_count = whole;
       const Tensor limit = direct ? number(end, dtype_) : number(whole, DType::kS64);
       const Tensor zero = direct ? number(start, dtype_) : number(0, DType::kS64);
-      const Tensor advance = direct ? number(stride * per_trip, dtype_) : number(1, DType::kS64);
-      auto keep_going = [&](const Tensor& i) {
-        return direct && stride < 0 ? i > limit : i < limit;
-      };
+      const std::int64_t advance = direct ? stride * per_trip : 1;
       auto index = [&](const Tensor& i, std::int64_t k) {
         const Tensor base =
             direct ? i
@@ -114,21 +87,18 @@ class Emitter {
                          number(start, dtype_);
         return k == 0 ? base : base + number(k * stride, dtype_);
       };
-      attributes.source.bodies = per_trip;
-      state = run_while(zero, std::move(state), std::move(attributes), keep_going, advance, index);
+      state = run_for(zero, limit, advance, std::move(state), per_trip, index);
       done = whole * per_trip;
     }
     for (; done < trips; done++)
-      state = step_(number(after(start, done * stride), dtype_), std::move(state));
+      state = step_(number(index_after(start, done, stride), dtype_), std::move(state));
     return state;
   }
 
   std::vector<Tensor> emit_dynamic(std::vector<Tensor> state) {
     if (!loop_.reverse && loop_.step == 1 && loop_.unroll == 1) {
-      auto keep_going = [&](const Tensor& i) { return i < loop_.limit; };
       auto index = [](const Tensor& i, std::int64_t) { return i; };
-      return run_while(loop_.first, std::move(state), loop_.attributes, keep_going,
-                       number(1, dtype_), index);
+      return run_for(loop_.first, loop_.limit, 1, std::move(state), 1, index);
     }
     // The trip number is the counter, unsigned and as wide as the index, so no distance between
     // bounds overflows.
@@ -145,39 +115,26 @@ class Emitter {
     Tensor from = number(0, wide);
     if (loop_.unroll > 1) {
       const Tensor whole = trips - (trips % number(loop_.unroll, wide));
-      auto keep_going = [&](const Tensor& trip) { return trip < whole; };
-      WhileAttributes attributes = loop_.attributes;
-      attributes.source.bodies = loop_.unroll;
-      state = run_while(from, std::move(state), std::move(attributes), keep_going,
-                        number(loop_.unroll, wide), index);
+      state = run_for(from, whole, loop_.unroll, std::move(state), loop_.unroll, index);
       from = whole;
     }
-    auto keep_going = [&](const Tensor& trip) { return trip < trips; };
-    return run_while(from, std::move(state), loop_.attributes, keep_going, number(1, wide), index);
+    return run_for(from, trips, 1, std::move(state), 1, index);
   }
 
-  template <class KeepGoing, class Index>
-  std::vector<Tensor> run_while(const Tensor& start, std::vector<Tensor> state,
-                                WhileAttributes attributes, KeepGoing keep_going,
-                                const Tensor& advance, Index index) {
-    const std::int64_t per_trip = attributes.source.bodies;
-    attributes.source.first = 1;
-    attributes.source.count = loop_.carries;
-    Leaves init{{start}, {"i"}};
-    init.values.insert(init.values.end(), state.begin(), state.end());
-    init.paths.insert(init.paths.end(), loop_.names.begin(), loop_.names.end());
-    auto cond = [&](std::span<const Tensor> leaves) {
-      return Leaves{{keep_going(leaves[0])}, {"condition"}};
-    };
+  /// With so many bodies for each index; `index` gives those of the bodies.
+  template <class Index>
+  std::vector<Tensor> run_for(const Tensor& first, const Tensor& limit, std::int64_t step,
+                              std::vector<Tensor> state, std::int64_t bodies, Index index) {
+    ForAttributes attributes = loop_.attributes;
+    attributes.step = step;
+    attributes.source = {.first = 0, .count = loop_.carries, .bodies = bodies};
+    const Leaves init{std::move(state), loop_.names};
     auto body = [&](std::span<const Tensor> leaves) {
       std::vector<Tensor> now(leaves.begin() + 1, leaves.end());
-      for (std::int64_t k = 0; k < per_trip; k++) now = step_(index(leaves[0], k), std::move(now));
-      now.insert(now.begin(), leaves[0] + advance);
+      for (std::int64_t k = 0; k < bodies; k++) now = step_(index(leaves[0], k), std::move(now));
       return Leaves{std::move(now), init.paths};
     };
-    std::vector<Tensor> last = traced_while(cond, body, init, std::move(attributes), loop_.at);
-    last.erase(last.begin());
-    return last;
+    return traced_for(body, first, limit, init, std::move(attributes), loop_.at);
   }
 
   const CountedLoop& loop_;
@@ -187,8 +144,30 @@ class Emitter {
 
 }  // namespace
 
+std::optional<std::int64_t> static_bound(const Tensor& bound) {
+  const Literal* value = ir::constant_value(bound);
+  return value ? bits_of(*value) : std::nullopt;
+}
+
+Tensor integer(std::int64_t value, DType dtype, SourceLocation at) {
+  // As bits: the index after the last trip may wrap, as it does when the loop runs.
+  return for_dtype(dtype, [&]<class T>() -> Tensor {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return ir::make_constant(Literal::scalar(static_cast<T>(value)), at);
+    else
+      throw InternalError("a loop index that is no integer", at);
+  });
+}
+
+std::int64_t index_after(std::int64_t first, std::int64_t trips, std::int64_t step) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
+                                   static_cast<std::uint64_t>(trips) *
+                                       static_cast<std::uint64_t>(step));
+}
+
 std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
                                               std::int64_t step) {
+  if (step < 0) return static_trip_count(limit, first, -step);
   const auto from = static_bound(first), to = static_bound(limit);
   if (!from || !to) return std::nullopt;
   const std::uint64_t trips = trip_count(*from, *to, step, is_signed_integer(first.dtype()));
@@ -207,6 +186,7 @@ std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t st
 
 std::optional<std::int64_t> trip_count(const Literal& first, const Literal& limit,
                                        std::int64_t step) {
+  if (step < 0) return trip_count(limit, first, -step);
   const auto from = bits_of(first), to = bits_of(limit);
   if (!from || !to) throw InternalError("a loop counter that is no integer");
   const std::uint64_t trips = trip_count(*from, *to, step, is_signed_integer(limit.dtype()));

@@ -1,4 +1,4 @@
-// Loops with a counter: how fori_loop and scan are lowered to a while.
+// Counted loops: how fori_loop and scan expand to `for`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "control_flow/while.h"
+#include "control_flow/for.h"
 
 namespace rondo::control_flow {
 
@@ -23,13 +23,22 @@ struct CountedLoop {
   std::int64_t step = 1;
   bool reverse = false;
   std::int64_t unroll = 1;  // kUnrollAll only if the trip count is known
-  WhileAttributes attributes;
+  ForAttributes attributes;
   std::vector<std::string> names;  // of the state's leaves
   SourceLocation at;
   std::int64_t carries = 0;  // the first leaves, which are the user's carry
 };
 
-/// The trip count if both bounds are constants and it times the step is less than 2^63.
+/// The bits of a constant bound. An evaluated tensor does not count as one: a trace must not depend
+/// on what was evaluated before.
+std::optional<std::int64_t> static_bound(const Tensor& bound);
+/// A scalar constant of those bits, of an integer dtype.
+Tensor integer(std::int64_t value, DType dtype, SourceLocation at);
+/// The bits of the index after so many trips.
+std::int64_t index_after(std::int64_t first, std::int64_t trips, std::int64_t step);
+
+/// The trip count if both bounds are constants and it times the step is less than 2^63. A negative
+/// step counts down, here and below for literals.
 std::optional<std::int64_t> static_trip_count(const Tensor& first, const Tensor& limit,
                                               std::int64_t step);
 
@@ -39,8 +48,8 @@ std::uint64_t trip_count(std::int64_t first, std::int64_t limit, std::int64_t st
 std::optional<std::int64_t> trip_count(const Literal& first, const Literal& limit,
                                        std::int64_t step);
 
-/// Emits the loop: one `while` with `unroll` bodies per trip. The remaining bodies follow it
-/// unrolled if the trip count is known, or else as a second `while`. If the trip count is known to
+/// Emits the loop: one `for` with `unroll` bodies per trip. The remaining bodies follow it
+/// unrolled if the trip count is known, or else as a second `for`. If the trip count is known to
 /// be zero, nothing is emitted.
 std::vector<Tensor> emit_counted(const CountedLoop& loop, std::vector<Tensor> state,
                                  const Step& step);

@@ -21,22 +21,8 @@ namespace rondo::control_flow {
 namespace {
 
 ir::InferredTypes infer_fori(const ir::InferContext& context) {
-  const auto& attributes = context.attrs<ForiAttributes>();
-  const std::size_t carries = static_cast<std::size_t>(attributes.carries);
-  if (context.regions.size() != 1 || context.operands.size() < carries + 2)
-    context.fail(
-        "needs a body, two bounds and the carry\n  Give one region, and the bounds before the "
-        "inits of the carry.");
-  const TensorType& index = context.type(0);
-  if (index.rank() != 0 || !is_integer(index.dtype) || context.type(1) != index) {
-    context.fail(
-        fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}\n  "
-                    "Convert them to one: rondo::convert(x, DType::kS32).",
-                    index.str(), context.type(1).str()));
-  }
-  // The index parameter has the dtype of the bounds, so it is checked against the upper bound.
-  check_region_parameters(context, context.regions[0], 1);
-  return carried_types(context, context.regions[0].outputs(), 2, carries);
+  return indexed_loop_types(context,
+                            static_cast<std::size_t>(context.attrs<ForiAttributes>().carries));
 }
 
 std::vector<Tensor> expand_fori(const ir::Node& node, std::span<const Tensor> operands) {

@@ -84,7 +84,8 @@ std::optional<Wide> trips_until(Wide start, Wide step, Relation relation, Wide b
     case Relation::kEq:
       if (start != bound) return 0;
       if (step == 0) return std::nullopt;
-      return 1;
+      trips = 1;
+      break;
   }
   const Wide last = start + trips * step;
   if (!range.contains(last)) return std::nullopt;

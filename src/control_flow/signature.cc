@@ -45,6 +45,23 @@ ir::InferredTypes carried_types(const ir::InferContext& context, std::span<const
   return types;
 }
 
+ir::InferredTypes indexed_loop_types(const ir::InferContext& context, std::size_t carries) {
+  if (context.regions.size() != 1 || context.operands.size() < carries + 2)
+    context.fail(
+        "needs a body, two bounds and the carry\n  Give one region, and the bounds before the "
+        "inits of the carry.");
+  const TensorType& index = context.type(0);
+  if (index.rank() != 0 || !is_integer(index.dtype) || context.type(1) != index) {
+    context.fail(
+        fmt::format("the bounds must be integer scalars of one dtype, they are {} and {}\n  "
+                    "Convert them to one: rondo::convert(x, DType::kS32).",
+                    index.str(), context.type(1).str()));
+  }
+  // The index parameter has the dtype of the bounds, so it is checked against the upper bound.
+  check_region_parameters(context, context.regions[0], 1);
+  return carried_types(context, context.regions[0].outputs(), 2, carries);
+}
+
 ir::InferredTypes branch_types(const ir::InferContext& context) {
   if (is_pred(context.type(0).dtype) && context.regions.size() != 2) {
     context.fail(fmt::format(

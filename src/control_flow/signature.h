@@ -19,6 +19,10 @@ void check_region_parameters(const ir::InferContext& context, const Function& re
 ir::InferredTypes carried_types(const ir::InferContext& context, std::span<const Tensor> next,
                                 std::size_t first_operand, std::size_t carries);
 
+/// The types of the carry of a loop over integers from operand 0 to operand 1, whose body takes the
+/// index before the carry and the invariants.
+ir::InferredTypes indexed_loop_types(const ir::InferContext& context, std::size_t carries);
+
 /// The types of a conditional's results. Its regions take the operands after the selector. Fails
 /// unless all regions return the same types, and unless a pred selects between two.
 ir::InferredTypes branch_types(const ir::InferContext& context);

@@ -5,6 +5,7 @@
 #include "control_flow/carry.h"
 #include "control_flow/construct_jvp.h"
 #include "control_flow/eager.h"
+#include "control_flow/for.h"
 #include "control_flow/induction.h"
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
@@ -44,7 +45,6 @@ ir::RegionLayout while_layout(const ir::Node& node) {
   layout.promised = a.promised;
   layout.ends_by_itself = a.ends_by_itself;
   layout.residuals = a.residuals ? &*a.residuals : nullptr;
-  layout.independent = a.independent;
   layout.source = a.source;
   return layout;
 }
@@ -58,8 +58,6 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   changed.promised = layout.promised;
   changed.ends_by_itself = layout.ends_by_itself;
   changed.residuals = layout.residuals ? std::optional(*layout.residuals) : std::nullopt;
-  changed.independent =
-      layout.independent && changed.carries <= node.attrs<WhileAttributes>().carries;
   // The name of the source is the carry's number.
   const bool same = changed.carries == node.attrs<WhileAttributes>().carries;
   changed.source = same ? layout.source : ir::LoopSource{.bodies = layout.source.bodies};
@@ -78,7 +76,8 @@ const ir::OpDef kWhile{
     .construct = {.flow = ir::Flow::kRepeat,
                   .layout = while_layout,
                   .relayout = while_relayout,
-                  .induction = while_induction}};
+                  .induction = while_induction,
+                  .counted = while_as_for}};
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
                                  const Leaves& init, WhileAttributes attributes,

@@ -26,7 +26,6 @@ struct WhileAttributes {
   /// For the error message, if one trip of this loop makes several of the promised ones.
   std::optional<std::int64_t> promised = std::nullopt;
   bool ends_by_itself = false;  // the condition enforces max_trip_count
-  bool independent = false;     // no trip reads what another one writes, and there are no observers
   ir::LoopSource source = {};
   bool operator==(const WhileAttributes&) const = default;
 };

@@ -24,7 +24,7 @@ constexpr std::int64_t kExpensive = 96;
 bool is_users_loop(const Node& node) {
   if (node.op->construct.lane_loop) return !stands_for_branch(node);
   const auto layout = ir::region_layout(&node);
-  return node.op->construct.flow == ir::Flow::kRepeat || (layout && layout->is_loop());
+  return layout && layout->is_loop();
 }
 
 }  // namespace

@@ -129,8 +129,9 @@ std::int32_t InPlace::Finder::find(std::size_t output) {
         break;
       case Strategy::kLoop: {
         const ir::RegionLayout layout = *ir::region_layout(node);
-        const auto carry = static_cast<std::int32_t>(result);
-        if (regions_.parameter_of(node->regions[layout.body()], result) == carry) operand = carry;
+        const auto carry = static_cast<std::int32_t>(layout.index + result);
+        if (regions_.parameter_of(node->regions[layout.body()], result) == carry)
+          operand = static_cast<std::int64_t>(layout.fixed + result);
         break;
       }
       case Strategy::kBranch: {

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "executor/element_code.h"
 #include "executor/lane_region.h"
+#include "executor/loop_parts.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "ir/function_data.h"
@@ -47,10 +48,9 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
 /// For an array that a loop carries and updates by parts, at positions known at run time: the axis
 /// along which an update covers all lanes; -1 for a single lane.
 std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, std::int64_t lanes) {
-  const Function& body = loop.regions[1];
-  const std::size_t before = loop.op->construct.lane_loop ? 1 : 0;
-  const Tensor& parameter = body.parameters()[before + carry];
-  const Tensor& output = body.outputs()[carry];
+  const LoopParts parts(loop);
+  const Tensor& parameter = parts.parameter(carry);
+  const Tensor& output = parts.body.outputs()[carry];
   const Node* node = output.node();
   if (strategy_of(*node) != Strategy::kWrite) return std::nullopt;
   const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*node);
@@ -67,17 +67,17 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
 
 /// The operands of a loop that its body reads or writes as tapes.
 std::vector<bool> tapes_among(const Node& loop) {
-  std::vector<bool> tapes(loop.operands.size());
+  const LoopParts parts(loop);
+  std::vector<bool> tapes(parts.operands.size());
   if (loop.op->construct.lane_loop) return tapes;
-  const Function& body = loop.regions[1];
   absl::flat_hash_set<const Node*> parameters;
-  for (const Node* node : body.body()) {
+  for (const Node* node : parts.body.body()) {
     const Strategy form = strategy_of(*node);
     if (form == Strategy::kTapeRead || form == Strategy::kTapeWrite)
       parameters.insert(node->operands[0].node());
   }
   for (std::size_t i = 0; i < tapes.size() && !parameters.empty(); i++)
-    tapes[i] = parameters.contains(body.parameters()[i].node());
+    tapes[i] = parameters.contains(parts.parameter(i).node());
   return tapes;
 }
 
@@ -118,7 +118,8 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
 }
 
 bool is_loop(const Node& node) {
-  return node.op->construct.flow == ir::Flow::kRepeat || node.op->construct.lane_loop;
+  const ir::Flow flow = node.op->construct.flow;
+  return flow == ir::Flow::kRepeat || flow == ir::Flow::kCount || node.op->construct.lane_loop;
 }
 
 /// Whether a uniform value is available after the loop, if it is used.
@@ -131,7 +132,7 @@ bool has_uniform_live_outs(const Node& loop, const Interchange& form, const Used
     if (!is_scalar(loop.types[i])) return false;
     asks = true;
   }
-  return !asks || singles_stand_alone(loop.regions[1], loop.types.size());
+  return !asks || singles_stand_alone(LoopParts(loop).body, loop.types.size());
 }
 
 }  // namespace
@@ -141,11 +142,12 @@ std::optional<Interchange> interchange(const Node& loop, bool reorders, const Us
   if (!is_loop(loop)) return std::nullopt;
   std::size_t best_diagnostic = 0;
   const std::vector<bool> tapes = tapes_among(loop);
+  const std::span<const Tensor> given = LoopParts(loop).operands;
   for (const std::int64_t lanes : possible_lanes(loop)) {
     const LaneRules rules(lanes, reorders);
     std::vector<LaneValue> tables, loaded, updated;
-    for (std::size_t i = 0; i < loop.operands.size(); i++) {
-      const TensorType& type = loop.operand_type(i);
+    for (std::size_t i = 0; i < given.size(); i++) {
+      const TensorType& type = given[i].type();
       const bool carried = i < loop.types.size();
       if (tapes[i] && lanes == 1) {
         for (auto* way : {&tables, &loaded, &updated}) way->push_back({Kind::kTape, -1});

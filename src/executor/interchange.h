@@ -21,9 +21,9 @@ using UsedValues = absl::flat_hash_set<ir::ValueKey>;
 /// How a loop is interchanged with its lanes.
 struct Interchange {
   std::int64_t lanes = 0;
-  bool ends_by_lane = false;  // lanes may make different numbers of trips
-  bool has_rows = false;      // some value has several elements for a lane
-  std::vector<LaneValue> operands;
+  bool ends_by_lane = false;        // lanes may make different numbers of trips
+  bool has_rows = false;            // some value has several elements for a lane
+  std::vector<LaneValue> operands;  // LoopParts::operands
 };
 
 /// Why a loop is not interchanged with its lanes.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
@@ -27,8 +28,9 @@ struct WorkOfTrip {
     // Threshold: Trips assumed for an inner loop of unknown length, and the most that are
     // multiplied up, when the work of a trip is estimated. Not measured.
     constexpr std::int64_t kTrips = 16, kMost = std::int64_t{1} << 20;
-    const bool repeats = holder && holder->op->construct.flow == ir::Flow::kRepeat;
-    const std::int64_t trips = repeats ? ir::region_layout(holder)->trip_count.value_or(kTrips) : 1;
+    const auto layout = holder ? ir::region_layout(holder) : std::nullopt;
+    const std::int64_t trips =
+        layout && layout->is_loop() ? layout->trip_count.value_or(kTrips) : 1;
     times_.push_back(times_.empty() ? 1
                                     : std::clamp<std::int64_t>(times_.back() * trips, 1, kMost));
   }
@@ -57,7 +59,7 @@ std::int64_t trips_of_chunk(const Node& loop, std::int64_t lanes) {
   // poll. Not measured; LimitsOnLanes in bench/calls_bench.cc runs it (4 % slower with limits).
   constexpr std::int64_t kLeast = std::int64_t{1} << 11, kMost = std::int64_t{1} << 14;
   WorkOfTrip trip(lanes);
-  ir::walk_nested(loop.regions[1], trip);
+  ir::walk_nested(LoopParts(loop).body, trip);
   return std::max<std::int64_t>(1, std::clamp(kOfAllLanes / lanes, kLeast, kMost) / trip.work);
 }
 
@@ -93,13 +95,15 @@ std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
                                               const Interchange& form) {
   const Shape shape = shape_of_lanes(node, form);
   Nest nest(builder_, *scope.plan, scope.places, shape.dims());
-  std::vector<bool> stay(node.operands.size(), false);
-  for (std::size_t i = node.types.size(); i < node.operands.size(); i++) {
-    const Tensor& operand = node.operands[i];
-    stay[i] = place(scope, operand).kind == Place::Kind::kInlined &&
-              form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape &&
-              spreads_singles(scope, operand) &&
-              (node.op->construct.lane_loop || !reads_parameter(node.regions[0], i));
+  const LoopParts parts(node);
+  std::vector<bool> stay(parts.operands.size(), false);
+  for (std::size_t i = node.types.size(); i < stay.size(); i++) {
+    const Tensor& operand = parts.operands[i];
+    stay[i] =
+        place(scope, operand).kind == Place::Kind::kInlined &&
+        form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape &&
+        spreads_singles(scope, operand) &&
+        (node.op->construct.lane_loop || parts.counts || !reads_parameter(*parts.condition, i));
     if (stay[i]) nest.add(operand, nest.index());
   }
   // The lanes are one loop over all elements.
@@ -107,26 +111,21 @@ std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
   return stay;
 }
 
-Value Lowerer::trips_of_all_chunks(const lower::LoopInfo& info) {
-  if (info.trip_count) return builder_.index(*info.trip_count);
-  if (info.limit == lower::kNone || builder_.type(info.limit) != Type::kS32) return lower::kNone;
-  const Value distance = builder_.subtract(builder_.convert(info.limit, Type::kS64),
-                                           builder_.convert(info.first, Type::kS64));
-  const Value trips = builder_.binary(lower::Opcode::kDivide,
-                                      builder_.add(distance, builder_.index(info.advance - 1)),
-                                      builder_.index(info.advance));
-  return builder_.binary(lower::Opcode::kMax, builder_.index(0), trips);
+Value Lowerer::trips_of_all_chunks(const Construct& construct, const lower::LoopInfo& info) {
+  if (construct.count) return construct.count->trips;
+  return info.trip_count ? builder_.index(*info.trip_count) : lower::kNone;
 }
 
 void Lowerer::remember_lanes(Construct& chunks) {
   const Node* node = chunks.node;
   // Uniform values continue with the active lanes: the predicate of a lane that is done may hold
   // again.
+  if (!node->op->construct.lane_loop) return;
   bool asks_for_singles = false;
   for (std::size_t i = 0; i < node->types.size(); i++)
     asks_for_singles =
         asks_for_singles || (is_scalar(node->types[i]) && reads_parameter(node->regions[0], i));
-  if (!node->op->construct.lane_loop || !asks_for_singles) return;
+  if (!asks_for_singles) return;
   const std::int64_t lanes = chunks.chunks->lanes;
   chunks.going_on = chunks.made.emplace_back(new_array({DType::kPred, Shape{lanes}}));
   const std::uint32_t number = builder_.begin_lanes(builder_.index(lanes));
@@ -142,9 +141,11 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
   construct.chunks = &form;
+  construct.count = count_of(scope, *node);
+  const LoopParts parts(*node);
   const std::vector<bool> stay = computed_in_chunks(scope, *node, form);
-  for (std::size_t i = 0; i < node->operands.size(); i++) {
-    const Tensor& operand = node->operands[i];
+  for (std::size_t i = 0; i < parts.operands.size(); i++) {
+    const Tensor& operand = parts.operands[i];
     Place argument = place(scope, operand);
     argument.writable = false;
     if (argument.kind == Place::Kind::kInlined && i >= carries && !stay[i]) {
@@ -154,7 +155,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
     }
     construct.arguments.push_back(std::move(argument));
   }
-  const std::vector<bool> once = ir::given_once(node->operands);
+  const std::vector<bool> once = ir::given_once(parts.operands);
   std::vector<Value> init;
   for (std::size_t i = 0; i < carries; i++) {
     Place& argument = construct.arguments[i];
@@ -173,14 +174,19 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
   }
   init.push_back(builder_.index(0));
   remember_lanes(construct);
-  const std::uint32_t info = begin_loop(node);
-  construct.all_trips = trips_of_all_chunks(builder_.program().loops[info]);
+  const std::uint32_t info = begin_loop(node, construct.count);
+  construct.all_trips = trips_of_all_chunks(construct, builder_.program().loops[info]);
   note_inner_safepoint();
   construct.loop = builder_.begin_while(init, info);
-  take_parameters(construct, carries);
+  take_parameters(construct);
   lower::While& loop = builder_.program().whiles[construct.loop];
   construct.trips = loop.trips = loop.carries.back().param;
   describe_state(builder_.program().loops[info], construct);
+  if (construct.count) {
+    builder_.test(builder_.less(construct.trips, construct.all_trips));
+    constructs_.push_back(std::move(construct));
+    return open_chunk();
+  }
   // Whether some lane is active: the condition itself, or its value in any lane.
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;
@@ -203,10 +209,11 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
   Scope& scope = scopes_.back();
   std::vector<Place> arguments = chunks.arguments;
   Nest nest(builder_, *scope.plan, scope.places, shape_of_lanes(*node, form).dims());
+  const std::span<const Tensor> operands = LoopParts(*node).operands;
   std::vector<std::pair<std::size_t, std::uint32_t>> items;  // operands that are fused
   for (std::size_t i = 0; i < arguments.size(); i++) {
     if (arguments[i].kind == Place::Kind::kInlined)
-      items.emplace_back(i, nest.add(node->operands[i], nest.index()));
+      items.emplace_back(i, nest.add(operands[i], nest.index()));
   }
   std::optional<Value> lane;
   if (!items.empty())
@@ -221,8 +228,8 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
     if (form.operands[i].kind == LaneValue::Kind::kCarried)
       argument.lane = form.operands[i];
     else if (form.operands[i].kind == LaneValue::Kind::kLane && !argument.in_registers())
-      argument = of_lane(lane_elements(argument, node->operand_type(i), form.operands[i]),
-                         form.operands[i]);
+      argument =
+          of_lane(lane_elements(argument, operands[i].type(), form.operands[i]), form.operands[i]);
   }
   return arguments;
 }
@@ -239,7 +246,7 @@ Value Lowerer::most_trips(const Construct& chunks) {
   if (const auto& promised = builder_.program().loops[loops_.back()].max_trip_count)
     ends_at(builder_.index(*promised));
   if (chunks.all_trips != lower::kNone) ends_at(chunks.all_trips);
-  return builder_.convert(most, Type::kS32);  // of which a vector holds as many as of f32
+  return most;
 }
 
 void Lowerer::open_chunk() {
@@ -247,7 +254,12 @@ void Lowerer::open_chunk() {
   const Node* node = chunks.node;
   Construct construct(node);
   construct.results.resize(node->types.size());
+  construct.is_chunk = true;
   construct.most_trips = most_trips(chunks);
+  if (const auto& count = chunks.count)
+    construct.count = {index_after(*count, chunks.trips), count->step, construct.most_trips};
+  else  // of s32 a vector holds as many as of f32
+    construct.most_trips = builder_.convert(construct.most_trips, Type::kS32);
   const bool counts = chunks.all_trips == lower::kNone;
   if (counts) construct.made.push_back(new_array({DType::kS32, Shape{chunks.chunks->lanes}}));
   construct.arguments = begin_chunk_lanes(chunks);
@@ -262,7 +274,7 @@ void Lowerer::open_chunk() {
     init.insert(init.end(), element.begin(), element.end());
     if (!chunks.arguments[i].in_registers()) construct.results[i] = chunks.arguments[i];
   }
-  construct.trips = init.emplace_back(builder_.number(Type::kS32, 0));
+  if (!construct.count) construct.trips = init.emplace_back(builder_.number(Type::kS32, 0));
   loops_.push_back(loops_.back());
   enter_lane_loop(std::move(construct), init, lower::kNoLoop, counts);
 }
@@ -290,9 +302,9 @@ void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
   const Construct construct = std::move(constructs_.back());
   constructs_.pop_back();
   std::vector<Value> next;
-  for (const Element& element : last_singles(
-           construct.node, trips,
-           [&](std::size_t i) -> const Element& { return construct.arguments[i].element; }))
+  for (const Element& element : last_singles(lanes, trips, [&](std::size_t i) -> const Element& {
+         return construct.arguments[i].element;
+       }))
     next.insert(next.end(), element.begin(), element.end());
   next.push_back(builder_.add(construct.trips, trips));
   builder_.end_while(next);

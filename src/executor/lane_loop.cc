@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "executor/element_code.h"
+#include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
@@ -65,8 +66,9 @@ Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const Inter
   if (updates_any(form.operands)) return items;
   Scope& scope = scopes_.back();
   const Shape shape = shape_of_lanes(*node, form);
-  for (std::size_t i = 0; i < node->operands.size(); i++) {
-    const Tensor& operand = node->operands[i];
+  const std::span<const Tensor> operands = LoopParts(*node).operands;
+  for (std::size_t i = 0; i < operands.size(); i++) {
+    const Tensor& operand = operands[i];
     if (place(scope, operand).kind == Place::Kind::kInlined &&
         form.operands[i].kind == LaneValue::Kind::kLane && operand.shape() == shape)
       items[scope.plan->value(operand)] = nest.add(operand, nest.index());
@@ -76,8 +78,9 @@ Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const Inter
 
 void Lowerer::put_in_memory(Construct& construct, const Interchange& form, const LaneItems& items) {
   Scope& scope = scopes_.back();
+  const std::span<const Tensor> operands = LoopParts(*construct.node).operands;
   for (std::size_t i = 0; i < construct.arguments.size(); i++) {
-    const Tensor& operand = construct.node->operands[i];
+    const Tensor& operand = operands[i];
     Place& argument = construct.arguments[i];
     if (argument.kind != Place::Kind::kInlined || has_states(form.operands[i])) continue;
     // A loop-invariant buffer is read at indices other than the lane's, even if it is also a lane's
@@ -101,11 +104,10 @@ bool gains_by_lanes_last(const Node& loop, std::size_t carry, std::int64_t axis)
   std::int64_t behind = 1;
   for (std::int64_t i = axis + 1; i < type.rank(); i++) behind *= type.shape[i];
   if (behind == 1) return false;
-  const Function& body = loop.regions[1];
-  const std::size_t before = loop.op->construct.lane_loop ? 1 : 0;
-  absl::flat_hash_set<ir::ValueKey> states{body.parameters()[before + carry]};
+  const LoopParts parts(loop);
+  absl::flat_hash_set<ir::ValueKey> states{parts.parameter(carry)};
   std::int64_t accesses = 0;
-  for (const Node* node : body.body()) {
+  for (const Node* node : parts.body.body()) {
     const bool is_one = std::any_of(node->operands.begin(), node->operands.end(),
                                     [&](const Tensor& value) { return states.contains(value); });
     if (!is_one) continue;
@@ -150,7 +152,8 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
                            const Interchange& form) {
   Scope& scope = scopes_.back();
   const Node* node = step.node;
-  const std::vector<bool> once = ir::given_once(node->operands);
+  const LoopParts parts(*node);
+  const std::vector<bool> once = ir::given_once(parts.operands);
   bool asks_for_singles = false;
   for (std::uint32_t i = 0; i < node->types.size(); i++) {
     const bool is_asked_for = scope.plan->uses(step.first_value + i) != 0;
@@ -164,7 +167,7 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
     if (form.operands[i].kind == LaneValue::Kind::kCarried &&
         gains_by_lanes_last(*node, i, form.operands[i].axis)) {
       Place& array = construct.arguments[i] =
-          with_lanes_last(scope, node->operands[i], form.operands[i].axis);
+          with_lanes_last(scope, parts.operands[i], form.operands[i].axis);
       array.lane = form.operands[i];
       if (is_asked_for) construct.results[i] = destination(scope, node, i);
     } else if (form.operands[i].kind == LaneValue::Kind::kCarried) {
@@ -179,10 +182,10 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
         construct.results[i] = destination(scope, node, i);
     }
   }
-  for (std::size_t i = node->types.size(); i < node->operands.size(); i++) {
+  for (std::size_t i = node->types.size(); i < parts.operands.size(); i++) {
     if (form.operands[i].kind != LaneValue::Kind::kTape) continue;
-    Place& tape = construct.arguments[i] = tape_place(
-        scope, node->operands[i], tapes_.at(node->regions[1].parameters()[i]), construct.made);
+    Place& tape = construct.arguments[i] =
+        tape_place(scope, parts.operands[i], tapes_.at(parts.parameter(i)), construct.made);
     tape.writable = false;
     tape.lane = form.operands[i];
   }
@@ -192,10 +195,11 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
 absl::InlinedVector<Value, 8> Lowerer::take_lane(Construct& construct, const Interchange& form,
                                                  const Nest& nest, const LaneItems& items) {
   const Node* node = construct.node;
+  const std::span<const Tensor> operands = LoopParts(*node).operands;
   const std::size_t carries = node->types.size();
   absl::InlinedVector<Value, 8> init;
   for (std::size_t i = 0; i < construct.arguments.size(); i++) {
-    const Tensor& operand = node->operands[i];
+    const Tensor& operand = operands[i];
     Place& argument = construct.arguments[i];
     const LaneValue& as = form.operands[i];
     const bool is_carried_array = i < carries && !is_scalar(operand.type());
@@ -214,7 +218,8 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const Interchange& 
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
   construct.results.resize(node->types.size());
-  for (const Tensor& operand : node->operands)
+  construct.count = count_of(scope, *node);
+  for (const Tensor& operand : LoopParts(*node).operands)
     construct.arguments.emplace_back(place(scope, operand)).writable = false;
   Nest nest(builder_, *scope.plan, scope.places, shape_of_lanes(*node, form).dims());
   LaneItems items = lane_items(nest, node, form);
@@ -231,19 +236,20 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const Interchange& 
   }
   lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
   absl::InlinedVector<Value, 8> init = take_lane(construct, form, nest, items);
-  if (asks_for_singles) construct.trips = init.emplace_back(builder_.index(0));
-  enter_lane_loop(std::move(construct), init, begin_loop(node));
+  construct.asks_for_singles = asks_for_singles;
+  if (asks_for_singles && !construct.count) construct.trips = init.emplace_back(builder_.index(0));
+  const std::uint32_t info = begin_loop(node, construct.count);
+  enter_lane_loop(std::move(construct), init, info);
 }
 
 void Lowerer::enter_lane_loop(Construct construct, std::span<const Value> init,
-                              std::uint32_t counted, bool has_condition) {
-  construct.loop = builder_.begin_while(init, counted);
-  builder_.program().whiles[construct.loop].predicated = stands_for_branch(*construct.node);
-  take_parameters(construct, construct.carried.size());
-  if (lanes_->count == 1) describe_state(builder_.program().loops[counted], construct);
+                              std::uint32_t reported, bool has_condition) {
+  begin_trips(construct, init, reported);
+  if (lanes_->count == 1) describe_state(builder_.program().loops[reported], construct);
   if (construct.trips != lower::kNone)
     construct.trips = builder_.program().whiles[construct.loop].carries.back().param;
   constructs_.push_back(std::move(construct));
+  if (constructs_.back().count) return enter_lane_body(constructs_.back(), lower::kNone);
   if (!has_condition) {
     builder_.test(within_chunk(constructs_.back()));
     return enter_lane_body(constructs_.back(), lower::kNone);
@@ -255,7 +261,7 @@ void Lowerer::enter_lane_loop(Construct construct, std::span<const Value> init,
 
 void Lowerer::enter_lane_body(Construct& construct, Value predicate) {
   const Node* node = construct.node;
-  std::vector<Place> arguments = construct.arguments;
+  std::vector<Place> arguments = body_arguments(construct);
   const auto known = predicate == lower::kNone ? std::vector<std::pair<Value, bool>>()
                                                : builder_.assume(predicate, true);
   for (const auto& [value, truth] : known) {
@@ -268,15 +274,15 @@ void Lowerer::enter_lane_body(Construct& construct, Value predicate) {
     arguments.insert(arguments.begin(),
                      of_lane({builder_.pred(true)}, {LaneValue::Kind::kLane, 0}));
   }
-  enter(Scope::Role::kBody, node->regions[1]);
+  enter(Scope::Role::kBody, LoopParts(*node).body);
   bind(scopes_.back(), arguments);
 }
 
 void Lowerer::close_lanes(Construct& construct) {
   const Node* node = construct.node;
-  const auto& carried = builder_.program().whiles[construct.loop].carries;
+  const std::vector<lower::Carry> carried = carries_of(construct);
   Scope& outer = scopes_.back();
-  const bool is_chunk = construct.most_trips != lower::kNone;  // and more may follow
+  const bool is_chunk = construct.is_chunk;  // and more may follow
   std::size_t at = 0;
   for (std::size_t i = 0; i < node->types.size(); i++) {
     const Place& argument = construct.arguments[i];
@@ -297,16 +303,19 @@ void Lowerer::close_lanes(Construct& construct) {
       left = left.subspan(parts);
     }
   }
-  if (is_chunk) return close_chunk(construct, carried[at].result);
+  if (is_chunk) return close_chunk(construct, construct.count ? lower::kNone : carried[at].result);
   Value trips = lower::kNone;
-  if (construct.trips != lower::kNone)
-    trips = builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
+  if (construct.asks_for_singles)
+    trips = construct.count
+                ? construct.count->trips
+                : builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
   if (lanes_->count > 1) builder_.end_lanes();
   lanes_.reset();
   if (trips != lower::kNone) {
-    std::vector<Element> last = last_singles(node, trips, [&](std::size_t i) -> const Element& {
-      return place(outer, node->operands[i]).element;
-    });
+    const std::span<const Tensor> operands = LoopParts(*node).operands;
+    std::vector<Element> last = last_singles(
+        construct, trips,
+        [&](std::size_t i) -> const Element& { return place(outer, operands[i]).element; });
     for (std::size_t i = 0, k = 0; i < node->types.size(); i++) {
       if (is_scalar(node->types[i]))
         outer.places[construct.first_value + i] = single(std::move(last[k++]));
@@ -320,9 +329,10 @@ void Lowerer::close_lanes(Construct& construct) {
   end_step(outer, outer.next - 1);
 }
 
-std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
+std::vector<Element> Lowerer::last_singles(const Construct& construct, Value trips,
                                            absl::FunctionRef<const Element&(std::size_t)> before) {
-  const std::size_t leading = node->op->construct.lane_loop ? 1 : 0;  // the predicate of the lane
+  const Node* node = construct.node;
+  const LoopParts parts(*node);
   std::vector<std::size_t> singles;
   std::vector<Value> init;
   for (std::size_t i = 0; i < node->types.size(); i++) {
@@ -333,11 +343,13 @@ std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
   if (singles.empty()) return {};
   const std::uint32_t loop = builder_.begin_for(builder_.index(0), trips, 1, init);
   // None of them depends on values that differ by lane.
-  std::vector<Element> arguments(leading + node->operands.size());
+  std::vector<Element> arguments(parts.before + parts.operands.size());
+  if (construct.count)
+    arguments[0] = {index_after(*construct.count, builder_.program().fors[loop].index)};
   std::size_t next = 0;
-  for (std::size_t i = 0; i < node->operands.size(); i++) {
-    if (!is_scalar(node->operand_type(i))) continue;
-    Element& element = arguments[leading + i] = before(i);
+  for (std::size_t i = 0; i < parts.operands.size(); i++) {
+    if (!is_scalar(parts.operands[i].type())) continue;
+    Element& element = arguments[parts.before + i] = before(i);
     if (i >= node->types.size()) continue;
     for (Value& part : element) part = builder_.program().fors[loop].carries[next++].param;
   }
@@ -345,8 +357,7 @@ std::vector<Element> Lowerer::last_singles(const Node* node, Value trips,
     throw InternalError("a single element of a loop over lanes has no code", inner.location());
   };
   std::vector<Value> after;
-  for (const Element& element :
-       region_elements(builder_, node->regions[1], arguments, singles, other))
+  for (const Element& element : region_elements(builder_, parts.body, arguments, singles, other))
     after.insert(after.end(), element.begin(), element.end());
   builder_.end_for(after);
   next = 0;

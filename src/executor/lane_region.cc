@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "executor/element_code.h"
 #include "executor/fixed_point.h"
+#include "executor/loop_parts.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
@@ -164,8 +165,13 @@ class LaneRegion {
 
   bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
     if (updates_any(operands)) return false;
+    const auto [bounds, given] =
+        std::pair(operands.first(LoopParts(node).fixed), operands.subspan(LoopParts(node).fixed));
+    if (std::any_of(bounds.begin(), bounds.end(),
+                    [](const LaneValue& bound) { return bound.kind == Kind::kLane; }))
+      return false;
     const auto form =
-        form_in_lanes(node, {operands.begin(), operands.end()}, rules_, depth_ + 1, candidate_);
+        form_in_lanes(node, {given.begin(), given.end()}, rules_, depth_ + 1, candidate_);
     if (!form) return false;
     has_rows_ = has_rows_ || form->has_rows;
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
@@ -245,9 +251,10 @@ UsedValues used_values(const Function& region) {
 
 std::optional<Interchange> form_in_lanes(const Node& loop, std::vector<LaneValue> operands,
                                          const LaneRules& rules, int depth, Candidate& candidate) {
-  const bool repeats = loop.op->construct.flow == ir::Flow::kRepeat;
+  const LoopParts parts(loop);
+  const bool by_lane = static_cast<bool>(loop.op->construct.lane_loop);
   if (depth > kMostDepth) return candidate.end({Obstacle::kDeep, &loop});
-  if (!repeats && loop.op->construct.lane_loop(loop).lanes != rules.lanes())
+  if (by_lane && loop.op->construct.lane_loop(loop).lanes != rules.lanes())
     return candidate.end({Obstacle::kNode, &loop});
   const std::size_t carries = loop.types.size();
   for (std::size_t i = 0; i < carries; i++) {
@@ -256,28 +263,30 @@ std::optional<Interchange> form_in_lanes(const Node& loop, std::vector<LaneValue
     if (!carried) return candidate.end({Obstacle::kCarry, &loop, i});
     operands[i] = *carried;
   }
-  LaneRegion condition(loop.regions[0], rules, repeats, depth, candidate);
-  if (!condition.fits(operands)) return std::nullopt;
+  std::optional<LaneRegion> condition;
+  if (parts.condition &&
+      !condition.emplace(*parts.condition, rules, !by_lane, depth, candidate).fits(operands))
+    return std::nullopt;
   std::vector<LaneValue> parameters = operands;
-  if (!repeats)
-    parameters.insert(parameters.begin(), {Kind::kLane, 0});  // the mask of active
-                                                              // lanes
-  LaneRegion body(loop.regions[1], rules, false, depth, candidate);
+  if (by_lane)
+    parameters.insert(parameters.begin(), {Kind::kLane, 0});  // the mask of active lanes
+  else if (parts.counts)
+    parameters.insert(parameters.begin(), {Kind::kUniform, -1});  // the index
+  LaneRegion body(parts.body, rules, false, depth, candidate);
   if (!body.fits(parameters)) return std::nullopt;
-  const std::size_t before = repeats ? 0 : 1;
   for (std::size_t i = 0; i < carries; i++) {
-    const Tensor& output = loop.regions[1].outputs()[i];
+    const Tensor& output = parts.body.outputs()[i];
     const bool stays = has_states(operands[i])
-                           ? body.is_updated(output, loop.regions[1].parameters()[before + i])
+                           ? body.is_updated(output, parts.parameter(i))
                            : rules.in_registers(loop.types[i], body.value(output)) == operands[i];
     if (!stays) return candidate.end({Obstacle::kCarry, &loop, i});
   }
-  Interchange form{rules.lanes(), false, condition.has_rows() || body.has_rows(),
+  Interchange form{rules.lanes(), false, (condition && condition->has_rows()) || body.has_rows(),
                    std::move(operands)};
-  const Node* reduction = condition.reduction();
+  const Node* reduction = condition ? condition->reduction() : nullptr;
   if (reduction && (form.has_rows || !inactive_lanes_are_fixed(loop, *reduction)))
     return candidate.end({Obstacle::kGoesOn, &loop});
-  form.ends_by_lane = !repeats || reduction;
+  form.ends_by_lane = by_lane || reduction;
   return form;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "executor/interchange.h"
+#include "executor/loop_parts.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
@@ -70,11 +71,11 @@ Reason reason_of(const Node& loop, const InterchangeObstacle& obstacle, bool reo
     case Obstacle::kLarge:
       return {"the code for the elements of a lane would be too long", ""};
     case Obstacle::kCarry: {
-      const std::size_t before = obstacle.node->op->construct.lane_loop ? 1 : 0;
       const Node& carrying = *obstacle.node;
+      const LoopParts parts(carrying);
       return {
           fmt::format("the carry '{}', {}, is not the same few elements of a lane on each trip",
-                      carrying.regions[1].param_names()[before + obstacle.carry],
+                      parts.body.param_names()[parts.before + obstacle.carry],
                       carrying.types[obstacle.carry].str()),
           fmt::format("Carry at most {} elements for a lane; write a history by update(history, "
                       "i, row).",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "executor/runtime/kernels.h"
 #include "ir/kernel.h"
@@ -378,10 +379,11 @@ constexpr std::int64_t kMostBytesForKernel = std::int64_t{4} << 20;
 void Lowerer::pack_factors(Scope& scope, Construct& construct, std::size_t carries) {
   // Each lane would copy them, with separate loops.
   if (lanes_ && lanes_->count > 1) return;
-  const Function& body = construct.node->regions[1];
+  const LoopParts parts(*construct.node);
+  const Function& body = parts.body;
   absl::flat_hash_map<const Node*, std::size_t> parameters;
-  for (std::size_t i = carries; i < body.parameters().size(); i++)
-    parameters.emplace(body.parameters()[i].node(), i);
+  for (std::size_t i = carries; i < parts.operands.size(); i++)
+    parameters.emplace(parts.parameter(i).node(), i);
   for (const Node* node : body.body()) {
     const Strategy form = strategy_of(*node, options_.reorders);
     if (form != Strategy::kUnrolledContraction && form != Strategy::kContraction &&
@@ -434,7 +436,8 @@ void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* nod
   const Place to = new_array(type);
   construct.packed.push_back(to);
   Nest nest(builder_, *scope.plan, scope.places, sizes);
-  const std::uint32_t item = nest.add_with_axis_last(construct.node->operands[parameter], axis);
+  const std::uint32_t item =
+      nest.add_with_axis_last(LoopParts(*construct.node).operands[parameter], axis);
   nest.store(item, to.pointer, nest.dense(Shape(sizes), byte_width(type.dtype)));
   argument.packed = to.pointer;
   argument.packed_axis = axis;

@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
 
-std::uint32_t Lowerer::begin_loop(const Node* node) {
-  std::optional<lower::LoopInfo> info = loop_info(node);
+std::uint32_t Lowerer::begin_loop(const Node* node, const std::optional<Count>& count) {
+  std::optional<lower::LoopInfo> info = loop_info(node, count);
   if (!info) {
     loops_.push_back(innermost_loop());
     return lower::kNoLoop;
@@ -21,7 +22,8 @@ std::uint32_t Lowerer::begin_loop(const Node* node) {
   return loops_.back();
 }
 
-std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
+std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node,
+                                                  const std::optional<Count>& count) {
   lower::LoopInfo info;
   info.outer = innermost_loop();
   if (node->op->construct.lane_loop) {
@@ -44,13 +46,7 @@ std::optional<lower::LoopInfo> Lowerer::loop_info(const Node* node) {
   info.bodies = layout.source.bodies;
   info.in_lanes = lanes_ && lanes_->count > 1;
   info.polls = options_.has_limits || (!info.in_lanes && options_.keeps_states);
-  const auto counter = ir::runtime_counter(*node);
-  if (counter && !info.in_lanes && info.polls) {
-    Scope& scope = scopes_.back();
-    info.first = place(scope, node->operands[*counter->carry]).element[0];
-    info.limit = place(scope, node->operands[*counter->limit]).element[0];
-    info.advance = counter->step;
-  }
+  if (count && !info.trip_count && !info.in_lanes && info.polls) info.trips = count->trips;
   note_inner_safepoint();
   return info;
 }
@@ -65,7 +61,8 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
   const Node* node = construct.node;
   const bool is_lane_loop = static_cast<bool>(node->op->construct.lane_loop);
   const ir::LoopSource source = is_lane_loop ? ir::LoopSource() : ir::region_layout(node)->source;
-  const std::vector<std::string> names = node->regions[1].param_names();
+  const LoopParts parts(*node);
+  const std::vector<std::string> names = parts.body.param_names();
   const std::size_t carries = construct.carried.size();
   const std::size_t begin = std::min(static_cast<std::size_t>(source.first), carries);
   const std::size_t end =
@@ -74,7 +71,7 @@ void Lowerer::describe_state(lower::LoopInfo& info, const Construct& construct) 
     const Place& now = construct.arguments[i];
     if (now.kind == Place::Kind::kTape) continue;
     lower::CarriedLeaf& leaf = info.state.emplace_back();
-    leaf.name = names[i + (is_lane_loop ? 1 : 0)];  // before it, the predicate of the lane
+    leaf.name = names[parts.before + i];
     leaf.type = node->types[i];
     if (now.in_registers())
       leaf.parts.assign(now.element.begin(), now.element.end());
@@ -95,7 +92,7 @@ void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
 Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, bool once,
                               std::uint32_t at, bool in_place) {
   const Node* node = step.node;
-  const Tensor& operand = node->operands[i];
+  const Tensor& operand = LoopParts(*node).operands[i];
   const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
   Place now;
   const auto to = scope.destinations.find(result);
@@ -123,18 +120,15 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
 
 std::vector<lower::Carry>& Lowerer::carries_of(const Construct& construct) {
   lower::Program& program = builder_.program();
-  return construct.counted ? program.fors[construct.loop].carries
-                           : program.whiles[construct.loop].carries;
+  return construct.is_for ? program.fors[construct.loop].carries
+                          : program.whiles[construct.loop].carries;
 }
 
-void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
+void Lowerer::take_parameters(Construct& construct) {
   std::size_t next = 0;
   const auto param = [&] { return carries_of(construct)[next++].param; };
-  for (std::size_t i = 0; i < carries; i++) {
-    if (construct.counted && construct.counted->carry == i) {
-      construct.arguments[i] =
-          single(counter_after(*construct.counted, builder_.program().fors[construct.loop].index));
-    } else if (construct.arguments[i].in_registers()) {
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    if (construct.arguments[i].in_registers()) {
       for (Value& part : construct.arguments[i].element) part = param();
     } else if (construct.carried[i].double_buffer != lower::kNone) {
       construct.arguments[i].pointer = construct.carried[i].now = param();
@@ -143,56 +137,91 @@ void Lowerer::take_parameters(Construct& construct, std::size_t carries) {
   }
 }
 
-std::optional<CountedTrips> Lowerer::counted_trips(Scope& scope, const Node* node) {
-  const auto induction = lanes_ ? std::nullopt : ir::induction_of(*node);
-  if (!induction || !induction->carry) return std::nullopt;
-  const std::size_t carry = *induction->carry;
-  const ir::LoopSource source = ir::region_layout(node)->source;
-  // A saved state has the counter among its values.
-  const auto first_of_state = static_cast<std::size_t>(source.first);
-  if (options_.keeps_states && loops_.empty() && carry >= first_of_state) return std::nullopt;
-  CountedTrips made{carry, place(scope, node->operands[carry]).element, induction->step,
-                    lower::kNone, induction->trips};
-  if (made.known) {
-    made.trips = builder_.index(*made.known);
-    return made;
+std::optional<Count> Lowerer::count_of(Scope& scope, const Node& node) {
+  if (!LoopParts(node).counts) return std::nullopt;
+  const ir::Induction induction = *ir::induction_of(node);
+  const auto bound = [&](std::size_t operand) {
+    return lanes_ ? lane_place(scope, node.operands[operand]).element[0]
+                  : place(scope, node.operands[operand]).element[0];
+  };
+  Count count{bound(0), induction.step, lower::kNone};
+  if (induction.trips) {
+    count.trips = builder_.index(*induction.trips);
+    return count;
   }
-  const Type type = lower::type_of(node->types[carry].dtype);
-  if (induction->step != 1 || type == Type::kU64) return std::nullopt;
-  const Value first = builder_.convert(made.first[0], Type::kS64);
-  const Value limit =
-      builder_.convert(place(scope, node->operands[*induction->limit]).element[0], Type::kS64);
-  Value distance = builder_.subtract(limit, first);
-  if (type == Type::kS64) {
+  Value low = count.first, high = bound(1);
+  if (count.step < 0) std::swap(low, high);
+  // As 64 bits without sign, in which no distance overflows.
+  const auto wide = [&](Value value) {
+    return builder_.convert(builder_.convert(value, Type::kS64), Type::kU64);
+  };
+  Value trips = builder_.subtract(wide(high), wide(low));
+  const auto step = static_cast<std::uint64_t>(count.step < 0 ? -count.step : count.step);
+  if (step != 1) {
+    const Value one = builder_.constant(Type::kU64, 1);
+    trips = builder_.add(builder_.binary(lower::Opcode::kDivide, builder_.subtract(trips, one),
+                                         builder_.constant(Type::kU64, step)),
+                         one);
+  }
+  trips = builder_.convert(trips, Type::kS64);
+  if (step == 1 && lower::width(builder_.type(low)) == 8) {
     // More trips than any run completes.
     const Value most = builder_.index(std::numeric_limits<std::int64_t>::max());
-    distance = builder_.select(builder_.less(distance, builder_.index(0)), most, distance);
+    trips = builder_.select(builder_.less(trips, builder_.index(0)), most, trips);
   }
-  made.trips = builder_.select(builder_.less(first, limit), distance, builder_.index(0));
-  return made;
+  count.trips = builder_.select(builder_.less(low, high), trips, builder_.index(0));
+  return count;
 }
 
-Element Lowerer::counter_after(const CountedTrips& counted, Value trips) {
-  // As bits: a narrower counter wraps in the same way.
-  const Type type = builder_.type(counted.first[0]);
-  const Value first = builder_.convert(counted.first[0], Type::kS64);
-  const Value counter =
-      counted.step == -1
-          ? builder_.subtract(first, trips)
-          : builder_.add(first, builder_.multiply(trips, builder_.index(counted.step)));
-  return {builder_.convert(counter, type)};
+Value Lowerer::index_after(const Count& count, Value trips) {
+  // As bits: a narrower index wraps in the same way.
+  const Value first = builder_.convert(count.first, Type::kS64);
+  const Value index =
+      count.step == -1 ? builder_.subtract(first, trips)
+                       : builder_.add(first, builder_.multiply(trips, builder_.index(count.step)));
+  return builder_.convert(index, builder_.type(count.first));
 }
 
-void Lowerer::open_while(const Step& step, std::uint32_t at) {
+void Lowerer::begin_trips(Construct& construct, std::span<const Value> init, std::uint32_t info) {
+  if (construct.count) {
+    construct.is_for = true;
+    const Value trips = construct.count->trips;
+    std::optional<std::int64_t> known;
+    if (const auto bits = builder_.known(trips)) known = static_cast<std::int64_t>(*bits);
+    construct.loop = builder_.begin_for(builder_.index(0), trips, 1, init, info, known);
+  } else {
+    construct.loop = builder_.begin_while(init, info);
+    builder_.program().whiles[construct.loop].predicated = stands_for_branch(*construct.node);
+  }
+  take_parameters(construct);
+}
+
+std::vector<Place> Lowerer::body_arguments(const Construct& construct) {
+  std::vector<Place> arguments = construct.arguments;
+  if (construct.count) {
+    const Value index = builder_.program().fors[construct.loop].index;
+    arguments.insert(arguments.begin(), single({index_after(*construct.count, index)}));
+  }
+  return arguments;
+}
+
+bool Lowerer::is_in_place(const Node& loop, std::size_t carry) const {
+  const LoopParts parts(loop);
+  return in_place_->parameter_of(parts.body, carry) ==
+         static_cast<std::int32_t>(parts.before + carry);
+}
+
+void Lowerer::open_loop(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
+  const LoopParts parts(*node);
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
-  construct.counted = counted_trips(scope, node);
-  const std::vector<bool> once = ir::given_once(node->operands);
+  construct.count = count_of(scope, *node);
+  const std::vector<bool> once = ir::given_once(parts.operands);
   std::vector<Value> init;
-  for (std::size_t i = 0; i < node->operands.size(); i++) {
-    const Tensor& operand = node->operands[i];
+  for (std::size_t i = 0; i < parts.operands.size(); i++) {
+    const Tensor& operand = parts.operands[i];
     const Place from = place(scope, operand);
     Place argument = from;
     argument.writable = false;
@@ -202,15 +231,12 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
       tape.storage = argument.storage;
       tape.values = storages_[static_cast<std::size_t>(tape.storage)].values;
       storages_[static_cast<std::size_t>(tape.storage)].open_loops++;
-    } else if (construct.counted && construct.counted->carry == i) {
-      // It is computed from the index.
     } else if (i < carries && (lanes_ || from.in_registers())) {
       if (lanes_) argument = lane_place(scope, operand);
       init.insert(init.end(), argument.element.begin(), argument.element.end());
     } else if (i < carries) {
       CarriedArray& array = construct.carried[i];
-      const bool in_place =
-          in_place_->parameter_of(node->regions[1], i) == static_cast<std::int32_t>(i);
+      const bool in_place = is_in_place(*node, i);
       const Place now = carried_memory(scope, step, i, once[i], at, in_place);
       array.storage = now.storage;
       array.now = now.pointer;
@@ -229,21 +255,15 @@ void Lowerer::open_while(const Step& step, std::uint32_t at) {
     construct.arguments.push_back(std::move(argument));
   }
   pack_factors(scope, construct, carries);
-  const std::uint32_t info = begin_loop(node);
-  if (const auto& counted = construct.counted) {
-    construct.loop =
-        builder_.begin_for(builder_.index(0), counted->trips, 1, init, info, counted->known);
-  } else {
-    construct.loop = builder_.begin_while(init, info);
-    builder_.program().whiles[construct.loop].predicated = stands_for_branch(*node);
-  }
-  take_parameters(construct, carries);
+  const std::uint32_t info = begin_loop(node, construct.count);
+  begin_trips(construct, init, info);
   if (info != lower::kNoLoop) describe_state(builder_.program().loops[info], construct);
-  if (construct.counted) {
+  if (construct.count) {
     constructs_.push_back(std::move(construct));
-    return enter_body(constructs_.back());
+    return lanes_ ? enter_lane_body(constructs_.back(), lower::kNone)
+                  : enter_body(constructs_.back());
   }
-  const Function condition = node->regions[0];
+  const Function condition = *parts.condition;
   std::vector<Place> arguments = construct.arguments;
   for (Place& argument : arguments) argument.writable = false;
   constructs_.push_back(std::move(construct));
@@ -269,10 +289,11 @@ void Lowerer::close_condition() {
 }
 
 void Lowerer::enter_body(const Construct& construct) {
-  const Function body = construct.node->regions[1];
+  const Function body = LoopParts(*construct.node).body;
+  const std::vector<Place> arguments = body_arguments(construct);
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
-  bind(inner, construct.arguments);
+  bind(inner, arguments);
   // Next values are written to their final place.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const CarriedArray& array = construct.carried[i];
@@ -296,7 +317,6 @@ std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construc
     const Place& from = place(scope, output);
     const CarriedArray& array = construct.carried[i];
     if (construct.arguments[i].kind == Place::Kind::kTape) continue;
-    if (construct.counted && construct.counted->carry == i) continue;
     if (lanes_ && !construct.arguments[i].in_registers()) continue;  // updated by each lane
     if (lanes_ || from.kind == Place::Kind::kSingle) {
       const Element element =
@@ -339,9 +359,10 @@ void Lowerer::close_body() {
   if (construct.trips != lower::kNone)
     next.push_back(
         builder_.add(construct.trips, builder_.number(builder_.type(construct.trips), 1)));
-  if (construct.counted) {
+  if (construct.is_for) {
     builder_.end_for(next);
-    const bool independent = next.empty() && ir::region_layout(construct.node)->independent;
+    const bool independent =
+        !lanes_ && next.empty() && ir::region_layout(construct.node)->independent;
     builder_.program().fors[construct.loop].independent = independent;
   } else {
     builder_.end_while(next);
@@ -357,10 +378,6 @@ void Lowerer::give_results(const Construct& construct) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     Place& result = outer.places[construct.first_value + i];
-    if (construct.counted && construct.counted->carry == i) {
-      result = single(counter_after(*construct.counted, construct.counted->trips));
-      continue;
-    }
     if (construct.arguments[i].in_registers()) {
       result = construct.arguments[i];
       for (Value& part : result.element) part = carried[at++].result;

@@ -1,6 +1,7 @@
 // Tapes: arrays that grow by rows while the program runs.
 #include <utility>
 
+#include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "ir/loop_nest.h"
 #include "lower/opcodes.h"
@@ -99,7 +100,7 @@ void Lowerer::tape_write(Scope& scope, const Step& step, std::uint32_t at) {
 
 Place Lowerer::carried_tape(Scope& scope, const Node* node, std::size_t carry, bool once,
                             std::uint32_t at) {
-  const Tensor& operand = node->operands[carry];
+  const Tensor& operand = LoopParts(*node).operands[carry];
   Place from = place(scope, operand);
   if (from.kind == Place::Kind::kTape && once && is_last_use(scope, operand, at)) {
     place(scope, operand).storage = -1;

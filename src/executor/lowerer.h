@@ -68,13 +68,11 @@ struct PackedCall {
   std::shared_ptr<const ir::Kernel> kernel;
 };
 
-/// The induction variable of a `for`, whose trip count is known when it begins.
-struct CountedTrips {
-  std::size_t carry;  // the counter: first + index * step
-  Element first;
+/// The indices of a loop that counts: first, first + step, …
+struct Count {
+  Value first;
   std::int64_t step;
   Value trips;  // an s64, at least 0
-  std::optional<std::int64_t> known;
 };
 
 /// A loop or conditional under construction, as a statement of the enclosing scope.
@@ -84,10 +82,11 @@ struct Construct {
 
   const Node* node;
   std::uint32_t first_value;
-  std::uint32_t loop = 0;               // in the builder's table of whiles, fors or ifs
-  std::optional<CountedTrips> counted;  // of a loop that is a `for`
-  std::vector<Place> arguments;         // of the regions
-  std::vector<Place> packed;            // memory of packed factors of a loop's products
+  std::uint32_t loop = 0;        // in the builder's table of whiles, fors or ifs
+  std::optional<Count> count;    // of a loop that counts
+  bool is_for = false;           // as which it is lowered; else a while
+  std::vector<Place> arguments;  // of the regions; of a loop for LoopParts::operands
+  std::vector<Place> packed;     // memory of packed factors of a loop's products
   absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
   std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result that
                                       // is written in an operand's memory
@@ -98,8 +97,10 @@ struct Construct {
   std::vector<std::vector<Value>> branch_values;
   Value selector = lower::kNone;
   // State of the outermost loop over lanes.
-  std::vector<Place> made;     // arrays allocated while it runs
-  Value trips = lower::kNone;  // so far, if needed: of this lane, in this chunk
+  bool asks_for_singles = false;  // scalars that are the same for all lanes are used after it
+  bool is_chunk = false;          // of the trips
+  std::vector<Place> made;        // arrays allocated while it runs
+  Value trips = lower::kNone;     // so far, if needed: of this lane, in this chunk
   // State of a loop whose lanes make its trips in chunks (lane_chunks.cc).
   const Interchange* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
   Value all_trips = lower::kNone;       // around the lanes: of all chunks, where it is known before
@@ -246,27 +247,33 @@ class Lowerer {
 
   // Loops.
   /// The loop's number in the program; none for a branch represented as a loop.
-  std::uint32_t begin_loop(const Node* node);
-  std::optional<lower::LoopInfo> loop_info(const Node* node);
+  std::uint32_t begin_loop(const Node* node, const std::optional<Count>& count);
+  std::optional<lower::LoopInfo> loop_info(const Node* node, const std::optional<Count>& count);
   /// Notes that something may end the run inside a trip of the open loops.
   void note_inner_safepoint();
   /// The report of a loop, whose carries are its parameters now.
   void describe_state(lower::LoopInfo& info, const Construct& construct);
   /// Writes the first value of a carried array to the memory of the carry.
   void begin_with(Scope& scope, const Tensor& value, const Place& now);
-  void open_while(const Step& step, std::uint32_t at);
-  /// Nothing for a loop that evaluates its condition before each trip.
-  std::optional<CountedTrips> counted_trips(Scope& scope, const Node* node);
-  /// In a counted loop: its counter after so many trips.
-  Element counter_after(const CountedTrips& counted, Value trips);
+  void open_loop(const Step& step, std::uint32_t at);
+  /// Nothing for a loop that evaluates a condition before each trip.
+  std::optional<Count> count_of(Scope& scope, const Node& node);
+  /// The index after so many trips.
+  Value index_after(const Count& count, Value trips);
+  /// Opens the loop, with a `for` if it counts, and makes the carries the parameters of its
+  /// regions.
+  void begin_trips(Construct& construct, std::span<const Value> init, std::uint32_t info);
+  /// What the body of a loop takes, with the index if it counts.
+  std::vector<Place> body_arguments(const Construct& construct);
+  /// Whether the body of a loop updates what it carries.
+  bool is_in_place(const Node& loop, std::size_t carry) const;
   std::vector<lower::Carry>& carries_of(const Construct& construct);
   void enter_body(const Construct& construct);
   /// The memory of carried array `i` with its first value, which the loop takes once or several
   /// times, when the loop of step `at` begins.
   Place carried_memory(Scope& scope, const Step& step, std::size_t i, bool once, std::uint32_t at,
                        bool in_place);
-  /// Makes the carries the parameters of the loop's regions.
-  void take_parameters(Construct& construct, std::size_t carries);
+  void take_parameters(Construct& construct);
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
   /// products read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);
@@ -308,16 +315,16 @@ class Lowerer {
   /// In the lanes: the operands for this lane, and the first values of its carries.
   absl::InlinedVector<Value, 8> take_lane(Construct& construct, const Interchange& form,
                                           const Nest& nest, const LaneItems& items);
-  /// The loop inside the open lanes, which is loop `counted` of the program if its trips are
-  /// counted, and its condition, or without one its body.
-  void enter_lane_loop(Construct construct, std::span<const Value> init, std::uint32_t counted,
+  /// The loop inside the open lanes, which is loop `reported` of the program if its trips are
+  /// reported, and its condition, or without one its body.
+  void enter_lane_loop(Construct construct, std::span<const Value> init, std::uint32_t reported,
                        bool has_condition = true);
   /// After `test`: the body, which may assume that the predicate holds, if there is one.
   void enter_lane_body(Construct& construct, Value predicate);
   void close_lanes(Construct& construct);
   /// The scalar carries, which are the same for all lanes, after `trips` trips; `before` gives each
   /// scalar operand before them.
-  std::vector<Element> last_singles(const Node* node, Value trips,
+  std::vector<Element> last_singles(const Construct& construct, Value trips,
                                     absl::FunctionRef<const Element&(std::size_t)> before);
   // Such loops in a program whose runs may be ended: chunks of trips around the lanes.
   void open_chunks(const Step& step, std::uint32_t at, const Interchange& form);
@@ -329,7 +336,7 @@ class Lowerer {
   /// Closes the lanes, in which the present one made `last_trips` trips, and the chunk.
   void close_chunk(const Construct& lanes, Value last_trips);
   /// The trip count of a loop for which it is known when the loop begins: an s64.
-  Value trips_of_all_chunks(const lower::LoopInfo& info);
+  Value trips_of_all_chunks(const Construct& construct, const lower::LoopInfo& info);
   /// The most trips that the next chunk makes.
   Value most_trips(const Construct& chunks);
   Value within_chunk(const Construct& lanes) {

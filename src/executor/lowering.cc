@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "executor/element_code.h"
+#include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "executor/runtime/kernels.h"
 #include "ir/element.h"
@@ -102,11 +103,9 @@ void Lowerer::write_result_in(Scope& scope, std::uint32_t i, const Place& to) {
     const Step* const step = first_writer_[i];
     if (!step || step->form != Strategy::kLoop || interchanges_.of(step->node)) return;
     const std::uint32_t carry = value.result();
-    const Tensor& init = step->node->operands[carry];
-    const bool in_place =
-        in_place_->parameter_of(step->node->regions[1], carry) == static_cast<std::int32_t>(carry);
-    if (!in_place || scope.plan->uses(scope.plan->value(init)) != 1 || !scope.plan->step_of(init) ||
-        ir::is_constant(init.node()))
+    const Tensor& init = LoopParts(*step->node).operands[carry];
+    if (!is_in_place(*step->node, carry) || scope.plan->uses(scope.plan->value(init)) != 1 ||
+        !scope.plan->step_of(init) || ir::is_constant(init.node()))
       return;
     value = init;
     first_writer_[i] = scope.plan->step_of(init);
@@ -167,7 +166,7 @@ bool Lowerer::open_construct(const Step& step, std::uint32_t at) {
         throw InternalError("a loop over lanes that was not expanded", step.node->location());
       [[fallthrough]];
     case Strategy::kLoop:
-      open_while(step, at);
+      open_loop(step, at);
       return true;
     case Strategy::kBranch:
       open_conditional(step, at);

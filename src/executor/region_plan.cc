@@ -4,6 +4,7 @@
 
 #include "executor/element_code.h"
 #include "executor/interchange.h"
+#include "executor/loop_parts.h"
 #include "executor/names.h"
 #include "executor/terms.h"
 #include "ir/kernel.h"
@@ -56,7 +57,7 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
     case Strategy::kLoop:
     case Strategy::kLaneLoop:
       // A carry's first value is written in the memory of the carry; lanes read their elements.
-      return {.fits = i < node.types.size() ||
+      return {.fits = i - LoopParts(node).fixed < node.types.size() ||
                       (lanes && node.operand_type(i).elements() == lanes->lanes)};
     default:
       return {.fits = false};
@@ -168,7 +169,8 @@ std::optional<ir::Contraction> products_in_lanes(const Node& node) {
 Strategy strategy_of(const Node& node, bool reorders) {
   const ir::OpDef& op = *node.op;
   if (ir::is_constant(&node)) return Strategy::kConstant;
-  if (op.construct.flow == ir::Flow::kRepeat) return Strategy::kLoop;
+  if (op.construct.flow == ir::Flow::kRepeat || op.construct.flow == ir::Flow::kCount)
+    return Strategy::kLoop;
   if (op.construct.flow == ir::Flow::kSelect) return Strategy::kBranch;
   const ir::LoopNest loops = ir::loop_nest(node);
   if (const auto* tape = std::get_if<ir::TapeAccess>(&loops))

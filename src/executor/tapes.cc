@@ -64,7 +64,8 @@ void join_flow(const Node& node, Classes& classes) {
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
       join(node.regions[k].outputs()[i], Tensor::of(&node, i));
       // A loop's result is the last value of its parameter.
-      if (layout.is_loop()) join(node.regions[k].parameters()[i], Tensor::of(&node, i));
+      if (layout.is_loop())
+        join(node.regions[k].parameters()[layout.index + i], Tensor::of(&node, i));
     }
   }
 }

@@ -130,6 +130,7 @@ class Builder {
       case ir::Flow::kNone:
         return add_kernel(scope, node, index);
       case ir::Flow::kRepeat:
+      case ir::Flow::kCount:
         return enter_loop(scope, node, index);
       case ir::Flow::kSelect:
         return enter_branches(scope, node, index);
@@ -241,12 +242,22 @@ class Builder {
       loop.outer = loops_.back();
       bundle_.loops[loops_.front()].ends_inside = true;
     }
+    const bool counts = node->op->construct.flow == ir::Flow::kCount;
+    const std::uint32_t index_slot = program_.slots;
+    if (counts) {
+      loop.count = {place(scope, node->operands[0]).reference,
+                    place(scope, node->operands[1]).reference, ir::induction_of(*node)->step};
+      construct.arguments.push_back(program_.slots++);
+      construct.argument_owned.push_back(true);
+    }
     std::vector<Reference> from;
     std::vector<bool> movable;
     const std::vector<bool> once = ir::given_once(node->operands);
     for (std::size_t i = 0; i < node->operands.size(); i++) {
       const Place& operand = place(scope, node->operands[i]);
-      if (i < layout.carries) {
+      if (i < layout.fixed) {
+        // Read by the loop itself.
+      } else if (i < layout.fixed + layout.carries) {
         construct.result_slots.push_back(program_.slots);
         construct.arguments.push_back(program_.slots++);
         construct.argument_owned.push_back(true);
@@ -265,7 +276,10 @@ class Builder {
     construct.head = program_.code.size();
     place_results(scope, node, construct);
     constructs_.push_back(std::move(construct));
-    open_region(node, 0, Scope::Role::kCondition);
+    if (!counts) return open_region(node, 0, Scope::Role::kCondition);
+    constructs_.back().exits.push_back(program_.code.size());
+    emit(InstructionKind::kCountTest, node).output = index_slot;
+    open_region(node, 0, Scope::Role::kBody);
   }
 
   /// What a run reports of a loop: its progress, or that it was stopped in it.
@@ -274,18 +288,14 @@ class Builder {
     const Node* node = layout.node;
     const auto& [first, count, bodies] = layout.source;
     loop.bodies = bodies;
-    const std::vector<std::string> names = node->regions[1].param_names();
+    const std::vector<std::string> names = node->regions[layout.body()].param_names();
     const std::size_t begin = std::min(static_cast<std::size_t>(first), node->types.size());
     const std::size_t end =
         count ? std::min(begin + static_cast<std::size_t>(*count), node->types.size())
               : node->types.size();
     for (std::size_t i = begin; i < end; i++) {
-      loop.leaves.push_back({names[i], construct.result_slots[i]});
+      loop.leaves.push_back({names[layout.index + i], construct.result_slots[i]});
       loop.leaf_bytes += node->types[i].bytes();
-    }
-    if (const auto counter = ir::runtime_counter(*node)) {
-      loop.counter = {construct.result_slots[*counter->carry], construct.arguments[*counter->limit],
-                      counter->step};
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/array_text.h"
+#include "base/for_dtype.h"
 #include "control_flow/counted.h"
 #include "fmt/format.h"
 #include "interpreter/bounds.h"
@@ -35,7 +36,7 @@ class Machine::FrameLease {
     } else {
       frame_.slots.resize(machine.bundle_.programs[program]->slots);
       frame_.trips.resize(machine.bundle_.loops.size());
-      if (machine.watch_.active()) frame_.of.resize(machine.bundle_.loops.size());
+      frame_.of.resize(machine.bundle_.loops.size());
     }
     machine.depth_++;
   }
@@ -155,13 +156,16 @@ void Machine::execute(const Program& program, Frame& frame) {
           break;
         case InstructionKind::kEnterLoop:
           frame.trips[instruction.loop] = 0;
-          if (watched) frame.of[instruction.loop] = trips_to_come(program, instruction, slots);
+          frame.of[instruction.loop] = trips_to_come(program, instruction, slots);
           break;
+        case InstructionKind::kCountTest:
         case InstructionKind::kLoopTest: {
-          const Reference from = program.references[instruction.first_input];
-          const Literal& predicate =
-              from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
-          const bool go_on = *reinterpret_cast<const bool*>(predicate.bytes());
+          const bool go_on =
+              instruction.kind == InstructionKind::kLoopTest
+                  ? *reinterpret_cast<const bool*>(
+                        value_at(program, program.references[instruction.first_input], slots)
+                            .bytes())
+                  : begin_index(program, instruction, frame);
           if (!go_on) {
             if (kept_loop_ == instruction.loop) release_state();
             at = instruction.target;
@@ -275,9 +279,7 @@ void Machine::assign(const Program& program, const Instruction& instruction, Lit
 
 std::uint32_t Machine::select_branch(const Program& program, const Instruction& instruction,
                                      Literal* slots) const {
-  const Reference from = program.references[instruction.first_input];
-  const Literal& selector =
-      from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
+  const Literal& selector = value_at(program, program.references[instruction.first_input], slots);
   const std::int64_t last = static_cast<std::int64_t>(instruction.outputs) - 1;
   std::int64_t branch;
   if (selector.dtype() == DType::kPred) {
@@ -292,11 +294,26 @@ std::uint32_t Machine::select_branch(const Program& program, const Instruction& 
 std::optional<std::int64_t> Machine::trips_to_come(const Program& program, const Instruction& enter,
                                                    const Literal* slots) const {
   const LoopInfo& loop = bundle_.loops[enter.loop];
-  if (loop.trip_count || !loop.counter) return loop.trip_count;
-  const Reference from = loop.counter->limit;
-  const Literal& limit =
-      from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
-  return control_flow::trip_count(slots[loop.counter->slot], limit, loop.counter->advance);
+  if (loop.trip_count || !loop.count) return loop.trip_count;
+  return control_flow::trip_count(value_at(program, loop.count->first, slots),
+                                  value_at(program, loop.count->limit, slots), loop.count->step);
+}
+
+bool Machine::begin_index(const Program& program, const Instruction& test, Frame& frame) const {
+  const std::int64_t trip = frame.trips[test.loop];
+  const std::optional<std::int64_t>& of = frame.of[test.loop];
+  if (of && trip >= *of) return false;
+  const LoopInfo::Count& count = *bundle_.loops[test.loop].count;
+  Literal* slots = frame.slots.data();
+  const Literal& first = value_at(program, count.first, slots);
+  slots[test.output] = for_dtype(first.dtype(), [&]<class T>() -> Literal {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return Literal::scalar(static_cast<T>(control_flow::index_after(
+          static_cast<std::int64_t>(first.data<T>()[0]), trip, count.step)));
+    else
+      throw InternalError("a loop index that is no integer");
+  });
+  return true;
 }
 
 void Machine::begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame) {
@@ -342,7 +359,7 @@ void Machine::add_state(ir::Interrupt& interrupt, const Program& program, const 
   const LoopInfo& loop = bundle_.loops[index];
   interrupt.loop = loop.name;
   interrupt.carry.clear();
-  if (program.code[at].kind == InstructionKind::kLoopTest && program.code[at].loop == index) {
+  if (is_test(program.code[at].kind) && program.code[at].loop == index) {
     interrupt.trip = frame.trips[index] - 1;  // the trip that does not start is counted already
     for (const LoopInfo::Leaf& leaf : loop.leaves)
       interrupt.carry.emplace_back(leaf.name, frame.slots[leaf.slot]);
@@ -410,7 +427,7 @@ void Machine::rethrow_located(const Program& program, const Frame& frame, std::s
   std::string where;
   for (std::size_t i = 0; i < program.code.size(); i++) {
     const Instruction& test = program.code[i];
-    if (test.kind == InstructionKind::kLoopTest && i < at && at < test.target) {
+    if (is_test(test.kind) && i < at && at < test.target) {
       where += fmt::format("\n  in {}, trip {}", loop_text(bundle_.loops[test.loop]),
                            frame.trips[test.loop]);
     }

@@ -35,7 +35,7 @@ class Machine final : public ir::Host {
     std::vector<Literal> slots;
     // Of the current execution of each loop.
     std::vector<std::int64_t> trips;
-    std::vector<std::optional<std::int64_t>> of;  // their total number; only if reported
+    std::vector<std::optional<std::int64_t>> of;  // their total number, if it is known
   };
   /// Takes a frame of a program and returns it at the end, so that a comparator's slots are
   /// allocated once.
@@ -66,6 +66,11 @@ class Machine final : public ir::Host {
   /// The number of trips that a loop will make, if it is known.
   std::optional<std::int64_t> trips_to_come(const Program& program, const Instruction& enter,
                                             const Literal* slots) const;
+  /// For the next trip of a counted loop: writes its index. False after the last one.
+  bool begin_index(const Program& program, const Instruction& test, Frame& frame) const;
+  static const Literal& value_at(const Program& program, Reference from, const Literal* slots) {
+    return from & kConstantBit ? program.constants[from & ~kConstantBit] : slots[from];
+  }
   /// Checks the limits before trip number `trip` (from 1) of a loop, and reports its progress.
   void begin_trip(std::uint32_t index, std::int64_t trip, Frame& frame);
   /// Keeps the state of an outermost loop whose trips can be interrupted.

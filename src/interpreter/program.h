@@ -32,10 +32,15 @@ enum class InstructionKind : std::uint8_t {
   kEnterLoop,  // resets the trip counter of loop `target`
   kLoopTest,   // exits to `target` if the pred inputs[0] is false; counts a trip of `loop`
                // otherwise
+  kCountTest,  // the same if all trips of `loop` were made; otherwise writes the index to `output`
   kJump,       // to `target`
   kBranch,     // to targets[selector]
   kClear,      // releases slots
 };
+
+inline bool is_test(InstructionKind kind) {
+  return kind == InstructionKind::kLoopTest || kind == InstructionKind::kCountTest;
+}
 
 struct Instruction {
   InstructionKind kind;
@@ -72,13 +77,12 @@ struct LoopInfo {
   };
   std::vector<Leaf> leaves;
   std::int64_t leaf_bytes = 0;
-  /// The integer that counts the trips while it is less than `limit`.
-  struct Counter {
-    std::uint32_t slot;
-    Reference limit;
-    std::int64_t advance;
+  /// The indices of a counted loop: first, first + step, … up to `limit`.
+  struct Count {
+    Reference first, limit;
+    std::int64_t step;
   };
-  std::optional<Counter> counter;
+  std::optional<Count> count;
   std::optional<std::int64_t> promised;  // in the user's trips
 };
 

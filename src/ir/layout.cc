@@ -39,6 +39,13 @@ std::optional<Induction> induction_of(const Node& node) {
   return node.op->construct.induction ? node.op->construct.induction(node) : std::nullopt;
 }
 
+bool counts(const Node& node) {
+  if (!node.op->construct.counted || region_layout(&node)->has_open_promise()) return false;
+  const std::optional<Induction> induction = induction_of(node);
+  // With other steps the counter may wrap.
+  return induction && induction->carry && (induction->trips || induction->step == 1);
+}
+
 std::optional<Induction> runtime_counter(const Node& node) {
   std::optional<Induction> induction = induction_of(node);
   if (induction && !(induction->carry && induction->limit)) induction.reset();

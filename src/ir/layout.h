@@ -137,6 +137,9 @@ struct Induction {
 
 /// For a loop whose record says how it counts.
 std::optional<Induction> induction_of(const Node& node);
+/// Whether executors run a loop that evaluates a condition as one that counts: its trip count is
+/// known when it begins.
+bool counts(const Node& node);
 /// For a loop with a carried counter and an operand that limits it, so that its trip count is known
 /// when it starts.
 std::optional<Induction> runtime_counter(const Node& node);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "ir/op_execution.h"
+
 namespace rondo::ir {
 
 struct Node;
@@ -34,6 +36,10 @@ enum class Flow : std::uint8_t {
   /// Region 0 gives one pred[], region 1 the next carry, both from all operands, of which the carry
   /// comes first. As long as the pred is true, the carry becomes the next one.
   kRepeat,
+  /// Operands 0 and 1, scalars of one integer dtype, are the first index and the limit, followed by
+  /// the carry. Region 0 gives the next carry from the index, the carry and the invariants, for
+  /// each index below the limit (above it for a negative step, see `induction`).
+  kCount,
   /// Operand 0, a pred[] (true: region 0) or an s32[] in range, selects the region that runs on the
   /// other operands.
   kSelect,
@@ -44,6 +50,7 @@ struct OpConstruct {
   LayoutRule layout = nullptr;           // for every construct
   RelayoutRule relayout = nullptr;       // for every construct
   InductionRule induction = nullptr;     // for loops that may be counted
+  ExpandRule counted = nullptr;          // as a loop of flow kCount, if it counts (ir::counts)
   LaneLoopRule lane_loop = nullptr;      // for a loop whose lanes stop one by one
   OverSlicesRule over_slices = nullptr;  // for counted loops without xs
 };

@@ -305,9 +305,8 @@ struct LoopInfo {
   SourceLocation at;
   std::int64_t bodies = 1;  // of the user's trips in one of these
   std::optional<std::int64_t> trip_count;
-  /// Where the count is known when the loop begins: first, first + advance, … below limit.
-  Value first = kNone, limit = kNone;
-  std::int64_t advance = 1;
+  /// Otherwise the trip count, if it is known when the loop begins: an s64.
+  Value trips = kNone;
   /// Of a loop that no other is around: what is left of a run that is ended in it.
   std::vector<CarriedLeaf> state;
   bool in_lanes = false;  // its trips are those of the block of lanes that makes most

@@ -58,8 +58,8 @@ struct RunFrame {
   /// For each loop inside lanes its trips in this block, and in the block that made most,
   /// of the lanes that are open. Zero between lanes.
   std::int64_t* lane_trips = nullptr;
-  /// For each loop the values of LoopInfo::first and limit when it began; or null.
-  std::int64_t* bounds = nullptr;
+  /// For each loop that has it LoopInfo::trips, when it began; or null.
+  std::int64_t* trips_to_come = nullptr;
   /// Where `at_safepoint` is called for, or a limit ends, a loop with state: the bits of the parts
   /// of its leaves in order, f16 and bf16 as f32.
   std::uint64_t* state = nullptr;

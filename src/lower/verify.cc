@@ -385,9 +385,7 @@ class Verifier {
   void reported(std::uint32_t loop) const {
     if (loop == kNoLoop) return;
     const LoopInfo& of = entry(p_.loops, loop, "loop");
-    for (const Value value : {of.first, of.limit}) {
-      if (value != kNone) read(value);
-    }
+    if (of.trips != kNone) read(of.trips);
   }
   void state(std::uint32_t loop) const {
     if (loop == kNoLoop) return;

@@ -369,7 +369,7 @@ std::uint32_t Expander::open_loop(Opcode opened, MachineLoop loop, std::uint32_t
     begin.bits = report;
     begin.result = open.counter = new_unit(Type::kS64);
     const lower::LoopInfo& info = program_.loops[report];
-    begin.a = unit_of(info.first), begin.b = unit_of(info.limit);
+    begin.a = unit_of(info.trips);
     open.begin = out_.code.size();
     add(begin);
   }

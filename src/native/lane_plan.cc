@@ -112,9 +112,10 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
     if (one_block_) unroll = vectors;
   }
   unroll_ = unroll;
-  has_loops_ = std::any_of(program.code.begin() + static_cast<std::ptrdiff_t>(begin),
-                           program.code.begin() + static_cast<std::ptrdiff_t>(end),
-                           [](const lower::Op& op) { return op.code == Opcode::kRepeat; });
+  has_loops_ = std::any_of(
+      program.code.begin() + static_cast<std::ptrdiff_t>(begin),
+      program.code.begin() + static_cast<std::ptrdiff_t>(end),
+      [](const lower::Op& op) { return op.code == Opcode::kRepeat || op.code == Opcode::kFor; });
   spare_registers_ = std::max(0, registers - kFreeRegisters - unroll * carried);
 }
 

@@ -65,7 +65,7 @@ enum class Kind : std::uint8_t {
   kEndIf,
   // Trip counts that user loops report; `bits` is the index in Program::loops or kNoLoop. `a`
   // counts the trips that have begun.
-  kTripsBegin,  // result = 0; a, b: the bounds of its counter
+  kTripsBegin,  // result = 0; a: its trip count, if that is reported
   kTrip,        // a += 1, in place, or a = b + 1 if there is a b; checks limits and polls
   kCount,       // the same for a loop that checks nothing
   kTripsEnd,    // a: the trips that have ended, plus b that others made

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
 #include "ir/function_data.h"
+#include "ir/layout.h"
 #include "ir/lazy.h"
 #include "ir/node.h"
 #include "ir/region.h"
@@ -34,12 +35,16 @@ bool is_on_mesh(Target target) {
   return target == Target::kHloOnMesh || target == Target::kStablehloOnMesh;
 }
 
+bool runs_here(Target target) {
+  return target == Target::kInterpreter || target == Target::kInspected;
+}
+
 bool target_has(const Node& node, Target target) {
   const ir::OpDef& op = *node.op;
   if (op.kind == ir::OpKind::kLazy) return false;
   if (op.kind != ir::OpKind::kOrdinary) return true;
-  if (target == Target::kInterpreter || target == Target::kInspected)
-    return op.runs() || op.construct.flow != ir::Flow::kNone;
+  if (runs_here(target))
+    return op.runs() || (op.construct.flow != ir::Flow::kNone && !ir::counts(node));
   if (op.text.can_express && !op.text.can_express(node)) return false;
   if (is_on_mesh(target) && op.text.can_partition && !op.text.can_partition(node)) return false;
   return !(is_hlo(target) ? op.text.hlo : op.text.stablehlo).empty();
@@ -178,7 +183,9 @@ class Expander : public ir::FunctionVisitor {
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth, int deeper) {
     const bool by_lane = keeps_ && mapped->op->expansion.in_lanes;
     const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expansion.in_safe_lanes;
-    const ir::ExpandRule rule = by_lane         ? mapped->op->expansion.in_lanes
+    const bool counts = runs_here(target_) && ir::counts(*mapped);
+    const ir::ExpandRule rule = counts          ? mapped->op->construct.counted
+                                : by_lane       ? mapped->op->expansion.in_lanes
                                 : in_safe_lanes ? mapped->op->expansion.in_safe_lanes
                                                 : mapped->op->expansion.rule;
     if (!rule) cannot_expand(mapped, target_);
@@ -276,8 +283,8 @@ Function run_expander(const Function& function, Expander expander) {
 }  // namespace
 
 Function expand(const Function& function, Target target) {
-  const bool runs_here = target == Target::kInterpreter || target == Target::kInspected;
-  return run_expander(runs_here ? function : without_growing_tapes(function), Expander(target));
+  return run_expander(runs_here(target) ? function : without_growing_tapes(function),
+                      Expander(target));
 }
 
 Function expand(const Function& function, Chooses keeps, Chooses decomposes) {

@@ -183,6 +183,7 @@ class StablehloPrinter {
     }
     switch (node.op->construct.flow) {
       case Flow::kNone:
+      case Flow::kCount:  // expanded before
         return print_op(node, operands);
       case Flow::kRepeat:
         return begin_while(node, operands);

@@ -106,6 +106,23 @@ TEST(Layout, OfAForiLoop) {
   EXPECT_EQ(ir::region_layout(ir::with_trip_count(layout.node, 4).node())->trip_count, 4);
 }
 
+TEST(Layout, OfAFor) {
+  const Function f = passes::expand(
+      trace(
+          [](Tensor n, Tensor x, Tensor rate) {
+            return fori_loop(2, n, [&](Tensor, Tensor y) { return y * rate; }, x, {.name = "grow"});
+          },
+          s32(), f32(), f32()),
+      passes::Target::kInterpreter);
+  const RegionLayout layout = expect_layout(find_node(f, "for"), {2, 1, 1, 0, 1, 0});
+  EXPECT_TRUE(layout.is_loop() && !layout.condition);
+  EXPECT_EQ(layout.name, "grow");
+  EXPECT_EQ(layout.trip_count, std::nullopt);
+  EXPECT_EQ(layout.role_of_param(0), Role::kIndex);
+  expect_rebuilt(layout);
+  EXPECT_EQ(ir::region_layout(ir::with_trip_count(layout.node, 4).node())->trip_count, 4);
+}
+
 TEST(Layout, OfAScan) {
   const Function g = trace(
       [](Tensor xs, Tensor rate) {

@@ -7,6 +7,7 @@
 #include "control_flow/branch.h"
 #include "control_flow/branch_lanes.h"
 #include "control_flow/call.h"
+#include "control_flow/for.h"
 #include "control_flow/fori.h"
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
@@ -96,6 +97,14 @@ TEST_F(TypeRules, OfParametersSayWhatToGive) {
   expect_refused(kForiLoop, {s, s, s}, fori, {region("body", {s, s}, {s})},
                  "the bounds must be integer scalars of one dtype, they are f32[] and f32[]",
                  "Convert them to one: rondo::convert(x, DType::kS32).");
+  ForAttributes counted;
+  counted.carries = 1;
+  expect_refused(kFor, {i, s, s}, counted, {region("body", {i, s}, {s})},
+                 "the bounds must be integer scalars of one dtype, they are s32[] and f32[]",
+                 "Convert them to one: rondo::convert(x, DType::kS32).");
+  counted.step = 0;
+  expect_refused(kFor, {i, i, s}, counted, {region("body", {i, s}, {s})}, "the step is 0",
+                 "Give another one.");
   ScanAttributes scan;
   scan.xs = 1;
   scan.length = 2;

@@ -27,7 +27,7 @@ TEST(SmallArrays, AreCarriedInRegisters) {
   EXPECT_EQ(lowered.loops_in_registers(), 1) << lowered;
   EXPECT_EQ(lowered.count(Opcode::kLanes), 0) << lowered;
   EXPECT_EQ(lowered.count(Opcode::kStore), 2) << lowered;
-  EXPECT_EQ(lowered.count_inside(Opcode::kRepeat, Opcode::kStore), 0) << lowered;
+  EXPECT_EQ(lowered.count_in_loops(Opcode::kStore), 0) << lowered;
   for (const int n : {0, 1, 2, 100}) {
     double x = 1, v = 0.25;
     for (int i = 0; i < n; i++) {

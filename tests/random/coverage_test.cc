@@ -11,6 +11,7 @@
 
 #include "executor/for_loops.h"
 #include "executor/interchange.h"
+#include "executor/loop_parts.h"
 #include "ir/layout.h"
 #include "ir/region_walk.h"
 #include "passes/expand.h"
@@ -99,7 +100,7 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
     const executor::Interchange* form = forms.of(&loop);
     if (!form) return;
     bool has_loops = false, has_branches = false, reduces = false, is_empty = false;
-    for_each_node(loop.regions[1], [&](const ir::Node& inner) {
+    for_each_node(executor::LoopParts(loop).body, [&](const ir::Node& inner) {
       const auto layout = ir::region_layout(&inner);
       has_loops |= layout && layout->is_loop();
       has_branches |= layout && layout->is_branch();

@@ -58,6 +58,25 @@ bool Lowered::begins_loop(const Op& op) const {
   return op.code == Opcode::kRepeat && program().whiles[op.bits].loop != lower::kNoLoop;
 }
 
+std::ptrdiff_t Lowered::count_in_loops(Opcode code) const {
+  std::ptrdiff_t found = 0;
+  walk(program(), [&](const Op& op, const std::vector<const Op*>& outer) {
+    const auto begins = [this](const Op* loop) { return begins_loop(*loop); };
+    if (op.code == code && std::ranges::any_of(outer, begins)) found++;
+  });
+  return found;
+}
+
+bool Lowered::is_vectorized() const {
+  std::ptrdiff_t loops = 0, in_lanes = 0;
+  walk(program(), [&](const Op& op, const std::vector<const Op*>& outer) {
+    if (op.code != Opcode::kRepeat && !begins_loop(op)) return;
+    loops++;
+    if (innermost(outer, Opcode::kLanes)) in_lanes++;
+  });
+  return loops > 0 && in_lanes == loops;
+}
+
 std::ptrdiff_t Lowered::count_before_loops(Opcode code) const {
   const auto& ops = program().code;
   const auto begins = [this](const Op& op) { return begins_loop(op); };
@@ -81,7 +100,8 @@ std::vector<std::int64_t> Lowered::lane_strides() const {
   walk(program(), [&](const Op& op, const std::vector<const Op*>& outer) {
     if (op.code != Opcode::kLoad && op.code != Opcode::kStore) return;
     const Op* lanes = innermost(outer, Opcode::kLanes);
-    if (!lanes || !innermost(outer, Opcode::kRepeat)) return;
+    const auto begins = [this](const Op* loop) { return begins_loop(*loop); };
+    if (!lanes || !std::ranges::any_of(outer, begins)) return;
     for (const lower::Address::Term& term : program().addresses[op.bits].terms)
       if (term.index == program().lanes[lanes->bits].index) strides.push_back(term.stride);
   });

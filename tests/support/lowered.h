@@ -41,11 +41,13 @@ class Lowered {
   std::ptrdiff_t count_inside(lower::Opcode around, lower::Opcode code) const;
   /// Whether an op starts a loop of the function, whose trips a run counts.
   bool begins_loop(const lower::Op& op) const;
+  /// Those inside a loop of the function.
+  std::ptrdiff_t count_in_loops(lower::Opcode code) const;
   /// Those before the first loop of the function.
   std::ptrdiff_t count_before_loops(lower::Opcode code) const;
   /// Loads from buffers of this kind.
   std::ptrdiff_t loads_from(lower::Storage storage) const;
-  /// For loads and stores in loops with a predicate inside lanes: the stride in bytes between
+  /// For loads and stores in loops of the function inside lanes: the stride in bytes between
   /// adjacent lanes, unless it is 0.
   std::vector<std::int64_t> lane_strides() const;
   /// Copies of this many bytes within memory.
@@ -93,11 +95,9 @@ class Lowered {
       if (obstacle.node) nodes.push_back(obstacle.node);
     return nodes;
   }
-  /// Whether there are loops with a predicate, and all of them are inside lanes.
-  bool is_vectorized() const {
-    const std::ptrdiff_t loops = count(lower::Opcode::kRepeat);
-    return loops > 0 && count_inside(lower::Opcode::kLanes, lower::Opcode::kRepeat) == loops;
-  }
+  /// Whether there are loops of the function, or branches that became loops, and all of them are
+  /// inside lanes.
+  bool is_vectorized() const;
 
   /// The steps of native code for a processor, which may differ from this machine's; for the loops
   /// with a name, or for the whole program. Empty without native code.

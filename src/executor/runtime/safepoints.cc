@@ -12,7 +12,6 @@
 
 #include "base/array_text.h"
 #include "base/memory.h"
-#include "control_flow/counted.h"
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
@@ -75,22 +74,11 @@ Interrupted::Carry carry_of(const lower::Program& program, const lower::LoopInfo
   return carry;
 }
 
-/// The trip count of a loop whose bounds were known when it began.
-std::optional<std::int64_t> trips_of(const lower::Program& program, const lower::LoopInfo& loop,
-                                     const std::int64_t* bounds) {
-  if (loop.trip_count || loop.limit == lower::kNone) return loop.trip_count;
-  const lower::Type type = program.types[loop.limit];
-  const bool is_signed = type >= lower::Type::kS8 && type <= lower::Type::kS64;
-  const auto extended = [&](std::int64_t bits) {
-    const int unused = 64 - static_cast<int>(8 * lower::width(type));
-    const std::uint64_t shifted = static_cast<std::uint64_t>(bits) << unused;
-    return is_signed ? static_cast<std::int64_t>(shifted) >> unused
-                     : static_cast<std::int64_t>(shifted >> unused);
-  };
-  const std::uint64_t trips =
-      control_flow::trip_count(extended(bounds[0]), extended(bounds[1]), loop.advance, is_signed);
-  if (!std::in_range<std::int64_t>(trips)) return std::nullopt;
-  return static_cast<std::int64_t>(trips);
+/// The trip count of a loop, of which so many were to come when it began.
+std::optional<std::int64_t> trips_of(const lower::LoopInfo& loop, std::int64_t to_come) {
+  if (loop.trip_count || loop.trips == lower::kNone) return loop.trip_count;
+  if (to_come == INT64_MAX) return std::nullopt;  // or more
+  return to_come;
 }
 
 /// Whether a run ended before the trip that the counter of its loop gives.
@@ -143,10 +131,10 @@ void SafepointHandler::attach_entry(lower::RunFrame& frame, const lower::Program
     nested = nested || loop.ends_inside;
   }
   state_.resize(parts + 1);
-  bounds_.resize(2 * program.loops.size());
+  trips_to_come_.resize(program.loops.size());
   reported_.resize(program.loops.size());
   frame.state = state_.data();
-  frame.bounds = bounds_.data();
+  frame.trips_to_come = trips_to_come_.data();
   frame.keeps_state = exactly_ || is_timed();
   request_.outer = &frame.outer_poll;
   // A deadline may have passed already.
@@ -221,8 +209,7 @@ void SafepointHandler::report(const lower::RunFrame& frame, std::uint32_t innerm
     const std::pair<std::int64_t, std::int64_t> began{frame.total_trips[i], frame.trips[i]};
     const bool moved = std::exchange(reported_[i], began) != began;
     if (found) continue;
-    std::optional<std::int64_t> of =
-        trips_of(*frame.program, loops[i], &bounds_[std::size_t{2} * i]);
+    std::optional<std::int64_t> of = trips_of(loops[i], trips_to_come_[i]);
     if (of) *of *= loops[i].bodies;
     progress.path.push_back({loops[i].name, (frame.trips[i] - 1) * loops[i].bodies + 1, of});
     found = moved;

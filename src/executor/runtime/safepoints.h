@@ -74,7 +74,7 @@ class SafepointHandler {
   std::exception_ptr failure_;
   // For the entry.
   std::vector<std::uint64_t> state_;
-  std::vector<std::int64_t> bounds_;
+  std::vector<std::int64_t> trips_to_come_;
   std::vector<std::pair<std::int64_t, std::int64_t>> reported_;  // trips, at the last report
   std::uint32_t kept_loop_ = lower::kNoLoop;
   std::int64_t kept_trips_ = 0;

@@ -45,8 +45,7 @@ class Clamps {
     const auto replace = [&](Value& value) { value = same_[value]; };
     for_each_read(program_, replace);
     for (LoopInfo& loop : program_.loops) {
-      replace(loop.first);
-      replace(loop.limit);
+      replace(loop.trips);
       for (CarriedLeaf& leaf : loop.state)
         std::for_each(leaf.parts.begin(), leaf.parts.end(), replace);
     }

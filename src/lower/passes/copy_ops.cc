@@ -71,7 +71,7 @@ std::uint32_t OpCopier::loop(std::uint32_t of) {
       loop_numbers_.try_emplace(of, static_cast<std::uint32_t>(to_.loops.size()));
   if (is_new) {
     LoopInfo info = from_.loops[of];
-    info.first = info.limit = kNone;
+    info.trips = kNone;
     info.state.clear();
     const auto outer = loop_numbers_.find(info.outer);
     info.outer = outer == loop_numbers_.end() ? kNoLoop : outer->second;

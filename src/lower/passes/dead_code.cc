@@ -23,8 +23,7 @@ void remove_dead_code(Program& program) {
   const auto read = [&](Value value) { reads[value]++; };
   for_each_read(std::as_const(program), read);
   for (const LoopInfo& loop : program.loops) {
-    read(loop.first);
-    read(loop.limit);
+    read(loop.trips);
     for (const CarriedLeaf& leaf : loop.state) {
       for (const Value part : leaf.parts) read(part);
     }

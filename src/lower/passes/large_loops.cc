@@ -126,8 +126,16 @@ class Finder {
   }
 
   bool has_known_trips(const Op& op) const {
+    const auto of_loop = [&](std::uint32_t loop) {
+      return loop != kNoLoop && p_.loops[loop].trip_count;
+    };
+    if (op.code == Opcode::kFor) {
+      const For& loop = p_.fors[op.bits];
+      return loop.loop == kNoLoop || loop.trips || of_loop(loop.loop);
+    }
+    if (op.code != Opcode::kRepeat) return true;
     const While& loop = p_.whiles[op.bits];
-    return loop.predicated || (loop.loop != kNoLoop && p_.loops[loop.loop].trip_count);
+    return loop.predicated || of_loop(loop.loop);
   }
 
   void end(std::size_t at) {
@@ -135,7 +143,7 @@ class Finder {
     open_.pop_back();
     const Op& op = p_.code[closed.begin];
     closed.work *= trips_of(op);
-    if (op.code == Opcode::kRepeat && !has_known_trips(op)) closed.known_work = false;
+    if (!has_known_trips(op)) closed.known_work = false;
     const bool has_found = found_.size() > closed.found;
     const bool has_all = op.code == Opcode::kFor && p_.fors[op.bits].loop != kNoLoop;
     const bool is_large = closed.work >= least_work_ || (has_all && !closed.known_work);

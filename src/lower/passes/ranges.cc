@@ -214,7 +214,7 @@ void Ranges::begin_loop(std::size_t at, bool settles) {
   if (op.code == Opcode::kFor) {
     const For& loop = program_.fors[op.bits];
     const Range lower = of(loop.lower), upper = of(loop.upper);
-    const bool known = !in_lanes_ && loop.step > 0 && upper.high > lower.low;
+    const bool known = loop.step > 0 && upper.high > lower.low;
     ranges_[loop.index] = known ? Range{lower.low, upper.high - 1} : Range();
   }
   if (settles) settle(at, carries);

@@ -294,11 +294,10 @@ void Emitter::report_begin(const Instruction& i) {
   }
   if (i.a == 0) return;
   Label untold;
-  mov(rdx, ptr[kFrame + offsetof(RunFrame, bounds)]);
+  mov(rdx, ptr[kFrame + offsetof(RunFrame, trips_to_come)]);
   test(rdx, rdx);
   jz(untold);
-  store_bits(rdx, i.bits * 16, i.a);
-  store_bits(rdx, i.bits * 16 + 8, i.b);
+  store_bits(rdx, i.bits * 8, i.a);
   L(untold);
 }
 
