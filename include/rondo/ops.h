@@ -6,6 +6,7 @@
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
+#include "rondo/ops/linear_algebra.h"
 #include "rondo/ops/neural.h"
 #include "rondo/ops/numeric.h"
 #include "rondo/ops/observe.h"

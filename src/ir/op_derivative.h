@@ -31,6 +31,7 @@ enum class Linear : std::uint8_t {
   kJointly,     // jointly: concatenate
   kSeparately,  // in each while the others are constant: multiply
   kFirst,       // in operand 0
+  kSecond,      // in operand 1
 };
 
 /// Every record has a jvp rule, or is linear, or has a zero derivative; an op without any of them

@@ -11,6 +11,7 @@
 #include "ops/dynamic_slice.h"
 #include "ops/fft.h"
 #include "ops/gather.h"
+#include "ops/linalg/linalg.h"
 #include "ops/observe.h"
 #include "ops/optimization_barrier.h"
 #include "ops/pad.h"
@@ -42,6 +43,8 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     &kReduceWindow, &kSelectAndScatter, &kConvolution,
     // spectra
     &kFft,
+    // linear algebra
+    &kCholesky, &kTriangularSolve, &kLu, &kQr, &kEigh, &kSvd,
     // random numbers
     &kRngBitGenerator, &kThreefry2x32,
     // identities

@@ -63,10 +63,13 @@ std::vector<Tensor> linear_jvp(const JvpCall& call) {
       return sum;
     }
     case Linear::kFirst:
-      for (std::size_t i = 1; i < call.operands.size(); i++) {
-        if (call.has(i)) no_derivative(node);
+    case Linear::kSecond: {
+      const std::size_t linear = node.op->derivative.linear == Linear::kFirst ? 0 : 1;
+      for (std::size_t i = 0; i < call.operands.size(); i++) {
+        if (i != linear && call.has(i)) no_derivative(node);
       }
-      return on_tangents([](std::size_t i) { return i == 0; });
+      return on_tangents([linear](std::size_t i) { return i == linear; });
+    }
     case Linear::kNone:
       break;
   }

@@ -22,6 +22,8 @@ bool is_linear_in(const Node& node, const Flags& flags) {
       return std::count(flags.begin(), flags.end(), true) == 1;
     case Linear::kFirst:
       return std::find(flags.begin() + 1, flags.end(), true) == flags.end();
+    case Linear::kSecond:
+      return flags[1] && std::count(flags.begin(), flags.end(), true) == 1;
   }
   return false;
 }

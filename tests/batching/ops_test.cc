@@ -373,6 +373,21 @@ std::vector<Case> reducing_cases() {
          return {dot_general(x[0], x[1], DotDims{{1}, {0}, {2}, {2}})};
        },
        {f32({3, 2, 4}), f32({2, 5, 4})}},
+      {"cholesky",
+       [](In x) -> Out { return {cholesky(matmul(x[0], transpose(x[0])) + eye(3))}; },
+       {f32({3, 3})}},
+      {"triangular_solve",
+       [](In x) -> Out {
+         const Tensor a = x[0] + 5 * eye(3);
+         return {triangular_solve(a, x[1]), triangular_solve(a, x[1], {.left_side = false})};
+       },
+       {f32({3, 3}), f32({3, 3})}},
+      {"factors",
+       [](In x) -> Out {
+         const Tensor a = x[0] + 5 * eye(3);
+         return {lu(a).lu, qr(a).q, eigh(a).values, svd(a).s};
+       },
+       {f32({3, 3})}},
       {"associative_scan",
        [](In x) -> Out {
          return {associative_scan([](Tensor a, Tensor b) { return a * b; }, x[0])};

@@ -54,11 +54,10 @@ TEST(Cholesky, HasDerivatives) {
     return cholesky(matmul(half, transpose(half)) + eye(4, DType::kF64));
   };
   check_grads(f, std::tuple(random::normal(random::key(5), f64({4, 4}))), {.order = 2});
-  // ln det x = 2 sum of ln l_ii, whose derivative is the inverse; the lower triangle also counts
-  // for the upper one.
+  // ln det x = 2 sum of ln l_ii, whose derivative is the inverse.
   const auto log_det = [](Tensor x) { return 2 * sum(log(diag(cholesky(x)))); };
   expect_close<double>(grad(log_det)(constant({{2.0, 1.0}, {1.0, 3.0}})), {2, 2},
-                       {0.6, 0, -0.4, 0.4}, 1e-12, 1e-15);
+                       {0.6, -0.2, -0.2, 0.4}, 1e-12, 1e-15);
 }
 
 TEST(Cholesky, SaysWhatItTakes) {
@@ -68,8 +67,7 @@ TEST(Cholesky, SaysWhatItTakes) {
   expect_error(of(zeros(f64({2}))), {"cholesky: the operand is f64[2]", "2 axes"});
   expect_error(of(zeros(s32({2, 2}))), {"cholesky: takes floats", "rondo::convert"});
   const Literal bad = cholesky(constant({{1.0, 0.0}, {2.0, 1.0}})).eval();
-  EXPECT_EQ(bad.data<double>()[2], 2);
-  EXPECT_TRUE(std::isnan(bad.data<double>()[3]));
+  for (const double element : bad.data<double>()) EXPECT_TRUE(std::isnan(element));
 }
 
 /// P(a, x), by the series of positive terms.

@@ -98,6 +98,12 @@ std::vector<LongOp> long_ops() {
                            return convolution(x, ones(f32({3, 8, 8})), {.layout = "b0f_0io->b0f"});
                          })},
       {"fft", on(c64({64, 4096}), [](Tensor x) { return fft(x); })},
+      {"cholesky", on(f32({1024, 1024}), [](Tensor x) { return cholesky(x); })},
+      {"triangular_solve", on(f32({1024, 1024}), [](Tensor x) { return triangular_solve(x, x); })},
+      {"lu", on(f32({1024, 1024}), [](Tensor x) { return lu(x).lu; })},
+      {"qr", on(f32({1024, 1024}), [](Tensor x) { return qr(x).q; })},
+      {"eigh", on(f32({600, 600}), [](Tensor x) { return eigh(x).values; })},
+      {"svd", on(f32({600, 600}), [](Tensor x) { return svd(x).s; })},
       {"threefry2x32", on(u32({2}), [](Tensor k) { return random::bits(k, u32({kElements})); })},
       {"rng_bit_generator",
        on(u64({2}), [](Tensor k) { return rng_bit_generator(k, u32({kElements})).second; })},

@@ -38,11 +38,4 @@ RONDO_API Tensor matmul(const Operand& a, const Operand& b);
 /// axes differ in size, or an axis is out of range or named twice.
 RONDO_API Tensor dot_general(const Operand& a, const Operand& b, const DotDims& dims);
 
-/// The lower triangular matrix l with a positive diagonal for which matmul(l, transpose(l)) is the
-/// symmetric x, a floating f[n,n] of which only the lower triangle is read (the gradient is with
-/// respect to its elements). A fori_loop over columns; use vmap for several matrices. If x is not
-/// positive definite, elements are NaN or infinite from the first failing column on. Throws
-/// TraceError unless x is a square matrix of real floats.
-RONDO_API Tensor cholesky(const Operand& x);
-
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
+#include "rondo/ops/linear_algebra.h"
 #include "rondo/ops/order.h"
 #include "rondo/ops/random.h"
 #include "rondo/ops/reduce.h"

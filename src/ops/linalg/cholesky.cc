@@ -1,0 +1,93 @@
+// The Cholesky factor. The kernel goes along the rows: an element is that of x less the product of
+// two rows so far, so that all inner loops are sums over contiguous elements.
+#include "ops/kernels/share_rows.h"
+#include "ops/linalg/linalg.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/linear.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_cholesky(const InferContext& context) {
+  check_square(context, 0, "Give a symmetric matrix.");
+  return {context.type(0)};
+}
+
+/// False if x is not positive definite.
+template <class T>
+bool factor_rows(const T* x, T* l, std::int64_t n, ir::Poller& poller) {
+  for (std::int64_t i = 0; i < n; i++) {
+    T* row = l + i * n;
+    for (std::int64_t j = 0; j < i; j++) {
+      const T* other = l + j * n;
+      row[j] = (x[i * n + j] - dot_rows(row, other, j)) / std::real(other[j]);
+    }
+    const Real<T> rest = std::real(x[i * n + i]) - std::real(dot_rows(row, row, i));
+    if (!(rest > 0)) return false;
+    row[i] = std::sqrt(rest);
+    std::fill(row + i + 1, row + n, T{});
+    poller.did(i * i / 4 + n);
+  }
+  return true;
+}
+
+void cholesky_kernel(const ir::KernelRun& run) {
+  const MatrixSizes sizes(run.node.type());
+  const std::int64_t n = sizes.rows;
+  for_inexact(run.node.type().dtype, [&]<class T>() {
+    share_rows(sizes.count, n * n * n / 16 + n * n, run.host,
+               [&](std::int64_t first, std::int64_t end, ir::Host& host) {
+                 ir::Poller poller(host);
+                 for (std::int64_t i = first; i < end; i++) {
+                   T* l = run.result<T>() + i * n * n;
+                   if (factor_rows(run.operand<T>(0) + i * n * n, l, n, poller)) continue;
+                   std::fill_n(l, n * n, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+                   poller.did(n * n);
+                 }
+               });
+  });
+}
+
+/// Below the diagonal, with half of the diagonal.
+Tensor half_lower(const Tensor& x) {
+  return where(positions(x, Triangle::kBelow), x, where(positions(x, Triangle::kOn), 0.5 * x, 0));
+}
+
+/// dl = l half_lower(l^-1 dx l^-H): Murray, Differentiation of the Cholesky decomposition, 2016.
+std::vector<Tensor> cholesky_jvp(const JvpCall& c) {
+  const Tensor& l = c.y();
+  const Tensor left = triangular_solution(l, hermitian_part(c.dx(0)), {}, c.at());
+  const Tensor right = triangular_solution(is_complex(l.dtype()) ? conj(l) : l, left,
+                                           {.left_side = false, .transpose_a = true}, c.at());
+  return {matmul(l, half_lower(right))};
+}
+
+void cholesky_hlo(const Node&, std::string& out) { out += ", lower=true"; }
+void cholesky_stablehlo(const Node&, std::string& out) { out += "lower = true"; }
+
+}  // namespace
+
+const OpDef kCholesky{.name = "cholesky",
+                      .arity = 1,
+                      .types = {.infer = infer_cholesky},
+                      .kernel = {.prepare = ir::prepare_function<cholesky_kernel>},
+                      .derivative = {.jvp = cholesky_jvp},
+                      .batching = {.rule = ir::batch_alike},
+                      .text = {.hlo = "cholesky",
+                               .stablehlo = "stablehlo.cholesky",
+                               .hlo_attributes = cholesky_hlo,
+                               .stablehlo_attributes = cholesky_stablehlo}};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Tensor cholesky(const Operand& operand) {
+  const ops::Helper helper("cholesky", operand.at());
+  const Tensor x = helper.inexact(operand);
+  const Tensor factor = ir::make(ops::kCholesky, {ops::in_wide_dtype(x)}, {}, helper.at());
+  return ops::in_dtype(factor, x.dtype());
+}
+
+}  // namespace rondo

@@ -1,0 +1,169 @@
+// Gaussian elimination with row exchanges.
+#include "ops/kernels/share_rows.h"
+#include "ops/linalg/linalg.h"
+#include "rondo/loops.h"
+#include "rondo/ops/arrays.h"
+#include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
+#include "rondo/ops/linear.h"
+#include "rondo/ops/reduce.h"
+#include "rondo/ops/shape.h"
+
+namespace rondo::ops {
+
+namespace {
+
+InferredTypes infer_lu(const InferContext& context) {
+  check_matrices(context, 0);
+  const TensorType& a = context.type(0);
+  const std::int64_t m = a.shape[a.rank() - 2], n = a.shape[a.rank() - 1];
+  const std::int64_t k = std::min(m, n);
+  if (m > std::numeric_limits<std::int32_t>::max()) {
+    context.fail(
+        fmt::format("{} has more rows than s32 numbers\n  Factor smaller matrices.", a.str()));
+  }
+  const TensorType numbers{DType::kS32, a.shape};
+  return {a, with_last_axes(numbers, 2, std::array{k}), with_last_axes(numbers, 2, std::array{m})};
+}
+
+/// |re| + |im|, by which LAPACK chooses a pivot.
+template <class T>
+Real<T> pivot_size(T x) {
+  return std::abs(std::real(x)) + std::abs(std::imag(x));
+}
+
+template <class T>
+void eliminate(T* a, std::int64_t m, std::int64_t n, std::int32_t* pivots,
+               std::int32_t* permutation, ir::Poller& poller) {
+  for (std::int64_t i = 0; i < m; i++) permutation[i] = static_cast<std::int32_t>(i);
+  for (std::int64_t k = 0; k < std::min(m, n); k++) {
+    std::int64_t best = k;
+    for (std::int64_t i = k + 1; i < m; i++) {
+      if (pivot_size(a[i * n + k]) > pivot_size(a[best * n + k])) best = i;
+    }
+    pivots[k] = static_cast<std::int32_t>(best);
+    if (best != k) {
+      std::swap_ranges(a + k * n, a + (k + 1) * n, a + best * n);
+      std::swap(permutation[k], permutation[best]);
+    }
+    const T* row = a + k * n;
+    for (std::int64_t i = k + 1; i < m && row[k] != T{}; i++) {
+      T* below = a + i * n;
+      below[k] /= row[k];
+      subtract_row(below + k + 1, below[k], row + k + 1, n - k - 1);
+      poller.did((n - k) / 4 + 1);
+    }
+  }
+}
+
+void lu_kernel(const ir::KernelRun& run) {
+  const MatrixSizes sizes(run.node.type());
+  const std::int64_t m = sizes.rows, n = sizes.columns, k = std::min(m, n);
+  for_inexact(run.node.type().dtype, [&]<class T>() {
+    share_rows(sizes.count, m * n * k / 12 + m * n, run.host,
+               [&](std::int64_t first, std::int64_t end, ir::Host& host) {
+                 ir::Poller poller(host);
+                 for (std::int64_t i = first; i < end; i++) {
+                   T* a = run.result<T>() + i * m * n;
+                   const T* from = run.operand<T>(0) + i * m * n;
+                   if (a != from) std::copy_n(from, m * n, a);
+                   poller.did(m * n);
+                   eliminate(a, m, n, run.result<std::int32_t>(1) + i * k,
+                             run.result<std::int32_t>(2) + i * m, poller);
+                 }
+               });
+  });
+}
+
+/// One matrix in a loop over columns.
+std::vector<Tensor> lu_loop(const Tensor& x) {
+  const std::int64_t m = x.dim(0), n = x.dim(1);
+  const Tensor rows = arange(m), columns = arange(n);
+  const auto step = [&](Tensor j, Tensor a, Tensor pivots, Tensor permutation) {
+    const Tensor old = column(a, j);
+    const Tensor size = is_complex(x.dtype()) ? abs(real(old)) + abs(imag(old)) : abs(old);
+    const Tensor best = argmax(where(rows >= j, size, -1), 0);
+    const Tensor row = a[best];
+    a = update(update(a, best, a[j]), j, row);
+    const Tensor moved = permutation[best];
+    permutation = update(update(permutation, best, permutation[j]), j, moved);
+    const Tensor pivot = row[j], candidates = column(a, j);
+    const Tensor factors =
+        where((rows > j) & (pivot != 0), candidates / where(pivot == 0, 1, pivot), 0);
+    const Tensor rest = a - outer(factors, where(columns > j, row, 0));
+    const Tensor below = outer(convert(rows > j, DType::kS32), convert(columns == j, DType::kS32));
+    a = where(below == 1, broadcast_in_dim(factors, {m, n}, {0}), rest);
+    return std::tuple(a, update(pivots, j, best), permutation);
+  };
+  const auto [a, pivots, permutation] =
+      fori_loop(0, std::min(m, n), step,
+                std::tuple(x, zeros({DType::kS32, {std::min(m, n)}}), rows), {.name = "lu"});
+  return {a, pivots, permutation};
+}
+
+std::vector<Tensor> expand_lu(const Node& node, std::span<const Tensor> operands) {
+  if (operands[0].type().elements() == 0) {
+    const Tensor counted = iota(node.types[2], node.types[2].rank() - 1);
+    return {operands[0], zeros(node.types[1]), counted};
+  }
+  return each_matrix(lu_loop, operands[0]);
+}
+
+/// x[..., m, n] with ones on the diagonal past row or column k, so that it is square.
+Tensor completed(const Tensor& x, std::int64_t size) {
+  const std::int64_t m = x.dim(x.rank() - 2), n = x.dim(x.rank() - 1);
+  if (m == size && n == size) return x;
+  std::vector<std::int64_t> low(static_cast<std::size_t>(x.rank()), 0), high = low;
+  high[high.size() - 2] = size - m;
+  high[high.size() - 1] = size - n;
+  const Tensor padded = pad(x, 0, low, high);
+  const std::int64_t known = std::min(m, n);
+  const TensorType square{DType::kS32, {size, size}};
+  const Tensor row = iota(square, 0);
+  const Tensor added =
+      broadcast_to((row == iota(square, 1)) & (row >= known), padded.shape().vector());
+  return where(added, 1, padded);
+}
+
+/// With l and u completed to squares: x = l^-1 P da u^-1 is dl in the triangle below the diagonal,
+/// seen from l, and du in the other, seen from u.
+std::vector<Tensor> lu_jvp(const JvpCall& c) {
+  const Tensor& lu = c.y(0);
+  const std::int64_t m = lu.dim(lu.rank() - 2), n = lu.dim(lu.rank() - 1), k = std::min(m, n);
+  std::vector<std::int64_t> start(static_cast<std::size_t>(lu.rank()), 0);
+  const auto part = [&](std::int64_t rows, std::int64_t columns) {
+    std::vector<std::int64_t> limits = lu.shape().vector();
+    limits[limits.size() - 2] = rows;
+    limits[limits.size() - 1] = columns;
+    return slice(lu, start, limits);
+  };
+  const Tensor lower = tril(part(m, k), -1);
+  const Tensor l = completed(lower + identities_like(lower), m), u = completed(triu(part(k, n)), n);
+  const Tensor left =
+      triangular_solution(l, permuted_rows(c.dx(0), c.y(2)), {.unit_diagonal = true}, c.at());
+  const Tensor x = triangular_solution(u, left, {.left_side = false, .lower = false}, c.at());
+  return {matmul(l, tril(x, -1)) + matmul(triu(x), u), Tensor(), Tensor()};
+}
+
+}  // namespace
+
+const OpDef kLu{.name = "lu",
+                .arity = 1,
+                .types = {.infer = infer_lu},
+                .kernel = {.prepare = ir::prepare_function<lu_kernel, 1>},
+                .expansion = {.rule = expand_lu},
+                .derivative = {.jvp = lu_jvp},
+                .batching = {.rule = ir::batch_alike}};
+
+}  // namespace rondo::ops
+
+namespace rondo {
+
+Lu lu(const Operand& operand) {
+  const ops::Helper helper("lu", operand.at());
+  const Tensor a = helper.inexact(operand);
+  std::vector<Tensor> results = ir::make_many(ops::kLu, {ops::in_wide_dtype(a)}, {}, helper.at());
+  return {ops::in_dtype(results[0], a.dtype()), results[1], results[2]};
+}
+
+}  // namespace rondo
