@@ -18,11 +18,11 @@ Tensor solved_by_lu(const Tensor& lu, const Tensor& permutation, const Tensor& b
 }
 
 /// The right side of a system as matrices: a vector becomes one column.
-struct RightSide {
+struct SystemRightSide {
   Tensor columns;
   bool is_vector;
 
-  RightSide(const Helper& helper, const Operand& b) : columns(helper.inexact(b)) {
+  SystemRightSide(const Helper& helper, const Operand& b) : columns(helper.inexact(b)) {
     is_vector = columns.rank() == 1;
     if (is_vector) columns = expand_dims(columns, 1);
   }
@@ -31,7 +31,7 @@ struct RightSide {
 
 /// The matrices of a system and its right sides, in a wide dtype and with the same leading axes.
 std::array<Tensor, 2> system_of(const Helper& helper, std::string_view name, const Tensor& a,
-                                const RightSide& b) {
+                                const SystemRightSide& b) {
   auto [x, y] = matched_leading(helper, name, a, b.columns);
   const std::int64_t rows = x.dim(x.rank() - 2);
   if (y.dim(y.rank() - 2) != rows) {
@@ -79,7 +79,7 @@ Tensor cho_solve(const Operand& l, const Operand& b) {
   const ops::Helper helper("cho_solve", l.at());
   const Tensor factor = helper.inexact(l);
   ops::check_square_system(helper, factor);
-  const ops::RightSide right(helper, b);
+  const ops::SystemRightSide right(helper, b);
   const auto [x, y] = ops::system_of(helper, "cho_solve", factor, right);
   const Tensor half = ops::triangular_solution(x, y, {}, helper.at());
   const Tensor whole = ops::triangular_solution(is_complex(x.dtype()) ? conj(x) : x, half,
@@ -91,7 +91,7 @@ Tensor lu_solve(const Lu& factors, const Operand& b) {
   const ops::Helper helper("lu_solve", b.at());
   const Tensor lu = helper.inexact(factors.lu);
   ops::check_square_system(helper, lu);
-  const ops::RightSide right(helper, b);
+  const ops::SystemRightSide right(helper, b);
   const auto [x, y] = ops::system_of(helper, "lu_solve", lu, right);
   std::vector<std::int64_t> rows(x.shape().begin(), x.shape().end() - 1);
   const Tensor order =
@@ -103,7 +103,7 @@ Tensor solve(const Operand& a, const Operand& b) {
   const ops::Helper helper("solve", a.at());
   const Tensor matrices = helper.inexact(a);
   ops::check_square_system(helper, matrices);
-  const ops::RightSide right(helper, b);
+  const ops::SystemRightSide right(helper, b);
   const auto [x, y] = ops::system_of(helper, "solve", matrices, right);
   return right.in_its_form(
       ops::in_dtype(ops::differentiable_solution(x, y, helper.at()), matrices.dtype()));
