@@ -19,5 +19,6 @@
 #include "rondo/ops/shard.h"
 #include "rondo/ops/slices.h"
 #include "rondo/ops/spectra.h"
+#include "rondo/ops/special.h"
 #include "rondo/ops/statistics.h"
 #include "rondo/ops/windows.h"

@@ -73,6 +73,31 @@ std::vector<Row<double>> named_rows() {
       unary("atanh", RONDO_UNARY(atanh), inside),
       binary("atan2", RONDO_BINARY(atan2), any, other),
       binary("hypot", RONDO_BINARY(hypot), any, other),
+      binary("xlogy", RONDO_BINARY(xlogy), other, positive),
+      unary("entr", RONDO_UNARY(entr), positive),
+      unary("lgamma", RONDO_UNARY(lgamma), any),
+      unary("digamma", RONDO_UNARY(digamma), any),
+      unary(
+          "polygamma", [](auto x) { return polygamma(2, x); }, any),
+      unary("bessel_i0e", RONDO_UNARY(bessel_i0e), any),
+      unary("bessel_i1e", RONDO_UNARY(bessel_i1e), any),
+      unary("ndtr", RONDO_UNARY(ndtr), any),
+      unary("ndtri", RONDO_UNARY(ndtri), V{0.01, 0.3, 0.6, 0.95}),
+      unary("sinc", RONDO_UNARY(sinc), any),
+      binary("betaln", RONDO_BINARY(betaln), positive, V{1.5, 9, 20, 0.4}),
+      binary("zeta", RONDO_BINARY(zeta), V{2.5, 1.5, 6, 3}, positive),
+      binary("gammainc", RONDO_BINARY(gammainc), V{0.4, 2.5, 3, 1}, positive),
+      binary("gammaincc", RONDO_BINARY(gammaincc), V{0.4, 2.5, 3, 1}, positive),
+      binary(
+          "slope of gammainc",
+          [](auto a, auto x) {
+            return jvp([&](const Tensor& shape) { return gammainc(shape, x); }, std::tuple{a},
+                       std::tuple{ones(a.type())})
+                .second;
+          },
+          V{0.4, 2.5, 3, 1}, positive),
+      unary(
+          "betainc", [](auto x) { return betainc(2.5, 0.75, x); }, V{0.1, 0.4, 0.6, 0.9}),
       binary("slope of pow", RONDO_BINARY(ops::power_base_slope), positive, other),
       binary("other slope of pow", RONDO_BINARY(ops::power_exponent_slope), positive, other),
       binary("slope of atan2", RONDO_BINARY(ops::atan2_slope), any, other),

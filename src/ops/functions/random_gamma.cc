@@ -7,6 +7,7 @@
 #include "rondo/ops/random.h"
 #include "rondo/ops/reduce.h"
 #include "rondo/ops/shape.h"
+#include "rondo/ops/special.h"
 
 namespace rondo::random {
 
@@ -49,19 +50,6 @@ Tensor draw_gamma(const Tensor& key, const Tensor& a) {
       {.name = "gamma"});
   const Tensor boost = pow(1 - uniform(keys[1], scalar), 1 / a);
   return d * accepted.v * where(boosts, boost, 1);
-}
-
-/// The derivative of the logarithm of the gamma function, for x > 0: by recurrence to x + 10, there
-/// the asymptotic series. M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 6.3.18.
-Tensor digamma(const Tensor& x) {
-  Tensor below = 1 / x;
-  for (int i = 1; i < 10; i++) below += 1 / (x + i);
-  const Tensor y = x + 10, z = 1 / square(y);
-  const Tensor series =
-      z *
-      (1.0 / 12 -
-       z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
-  return log(y) - 0.5 / y - series - below;
 }
 
 struct Series {

@@ -1,0 +1,179 @@
+// The gamma function and its relatives, Bessel functions and the quantiles of the normal
+// distribution, as arithmetic on a number N in f64 (lower/number.h): what narrower floats take is
+// computed in f64 and rounded. tests/ops/special_test.cc has the errors.
+//
+// Sources. Asymptotic series, recurrences and reflection: M. Abramowitz and I. Stegun, Handbook of
+// Mathematical Functions, 1964, chapters 6, 9 and 23. The polynomials are those of
+// scripts/special_coefficients.py.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+
+#include "lower/math_functions.h"
+#include "lower/special_coefficients.h"
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+#endif
+
+namespace rondo::lower::math {
+
+/// sin(pi x) and cos(pi x), both for x minus the nearest whole number, whose parity would change
+/// the signs of both.
+template <class N>
+struct HalfTurn {
+  N sin, cos;
+};
+template <class N>
+HalfTurn<N> half_turn(const N& x) {
+  const N r = x - round_even(x), a = abs(r);
+  const auto steep = a > N::of(0.25);
+  const N angle = select(steep, N::of(0.5) - a, a) * N::of(std::numbers::pi);
+  const N s = sin_near_zero(angle), c = cos_near_zero(angle);
+  const N sine = select(steep, c, s);
+  return {select(r < N::of(0), -sine, sine), select(steep, s, c)};
+}
+
+/// log |gamma(x)|.
+template <class N>
+N lgamma(const N& x) {
+  const N a = abs(x), one = N::of(1);
+  const auto near_zero = a < N::of(0.5), below = a < N::of(1.5), small = a < N::of(8);
+  // lgamma(2 + z) with |z| <= 1/2, after steps of gamma(t + 1) = t gamma(t).
+  N product = select(below, a, one), z = a - select(below, one, N::of(2));
+  for (int j = 1; j <= 6; j++) {
+    const N factor = a - N::of(j);
+    const auto takes = factor >= N::of(1.5);
+    product = select(takes, product * factor, product);
+    z = select(takes, factor - N::of(2), z);
+  }
+  product = select(near_zero, abs(x * (one + x)), product);
+  z = select(near_zero, x, z);
+  const N logarithm = log(select(small, product, a));
+  const N near_two = z * polynomial(z, kLgammaNearTwo);
+  const N by_steps = select(below, near_two - logarithm, near_two + logarithm);
+  // Stirling's series.
+  const N w = one / a;
+  const N series =
+      w * polynomial(w * w, std::array{1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188,
+                                       -691.0 / 360360, 1.0 / 156, -3617.0 / 122400});
+  const N far = fma(a - N::of(0.5), logarithm - one, series + N::of(0.41893853320467274));
+  const N positive = select(small, by_steps, far);
+  // gamma(a) gamma(-a) = -pi / (a sin(pi a)).
+  const N sine = abs(half_turn(a).sin);
+  const N reflected = log(N::of(std::numbers::pi) / (a * sine)) - positive;
+  const N result = select(near_zero | (x > N::of(0)), positive, reflected);
+  const auto infinite = (a == N::of(HUGE_VAL)) | ((x <= N::of(0)) & (x == floor(x)));
+  return select(infinite, N::of(HUGE_VAL), result);
+}
+
+/// The derivative of lgamma; NaN at the poles.
+template <class N>
+N digamma(const N& x) {
+  const N one = N::of(1);
+  const auto negative = x < N::of(0);
+  const N y = select(negative, one - x, x);
+  // digamma of v in [1, 2], by its root, after steps of digamma(t + 1) = digamma(t) + 1 / t.
+  const auto below = y < one;
+  N v = select(below, y + one, y), sum = select(below, N::of(-1) / y, N::of(0));
+  for (int j = 1; j <= 6; j++) {
+    const N t = y - N::of(j);
+    const auto takes = t >= one;
+    sum = select(takes, sum + one / t, sum);
+    v = select(takes, t, v);
+  }
+  const N from_root = (v - N::of(kDigammaRoot)) - N::of(kDigammaRootRest);
+  const N by_steps = fma(from_root, polynomial(v - N::of(1.5), kDigammaByRoot), sum);
+  const N w = one / y, square = w * w;
+  const N series =
+      square *
+      polynomial(square, std::array{1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132,
+                                    -691.0 / 32760, 1.0 / 12, -3617.0 / 8160, 43867.0 / 14364});
+  const N far = log(y) - fma(w, N::of(0.5), series);
+  const N positive = select(y < N::of(8), by_steps, far);
+  const HalfTurn<N> turn = half_turn(-x);
+  const N cotangent = N::of(std::numbers::pi) * turn.cos / turn.sin;
+  const N result = select(negative, positive + cotangent, positive);
+  const auto pole = (x <= N::of(0)) & (x == floor(x));
+  return select(pole, N::of(std::numeric_limits<double>::quiet_NaN()), result);
+}
+
+/// The sum over k >= 0 of 1 / (q + k)^s, for s > 1: ten terms, and the rest by Euler and Maclaurin.
+/// A negative q is for a whole s, and not below -8, where the rest would need more terms.
+template <class N>
+N zeta(const N& s, const N& q) {
+  constexpr int kTerms = 10;
+  const N one = N::of(1), nan = N::of(std::numeric_limits<double>::quiet_NaN());
+  const N a = q + N::of(kTerms);
+  const N last = power(a, -s);
+  // The factors of the terms grow with s, but where they are large `last` is 0.
+  const N limited = select(s > N::of(1e4), N::of(1e4), s);
+  const N by_square = one / (a * a);
+  N term = last * limited / a, tail = N::of(0);
+  for (std::size_t k = 0; k < kBernoulli.size(); k++) {
+    tail = tail + N::of(kBernoulli[k]) * term;
+    const double next = 2 * static_cast<double>(k) + 1;
+    term = term * (limited + N::of(next)) * (limited + N::of(next + 1)) * by_square;
+  }
+  N sum = fma(last, N::of(0.5), tail) + a * last / (s - one);
+  for (int k = kTerms - 1; k >= 0; k--) sum = sum + power(q + N::of(k), -s);
+  sum = select(q == N::of(HUGE_VAL), N::of(0) * s, sum);
+  const auto invalid = (s < one) | ((q < N::of(0)) & !(s == floor(s))) | (q < N::of(-8));
+  N result = select(invalid, nan, sum);
+  result = select((q <= N::of(0)) & (q == floor(q)) & (s > one), N::of(HUGE_VAL), result);
+  return select((s == one) & (q == q), N::of(HUGE_VAL), result);
+}
+
+/// Coefficients of the series of I0 (`order` 0) and 2 / x I1 (1) in x^2 / 4, for x < 8.
+template <int order>
+inline constexpr std::array<double, 22> kBesselNear = [] {
+  std::array<double, 22> c{};
+  double product = 1;
+  for (int k = 0; k < 22; k++) {
+    if (k > 0) product *= static_cast<double>(k) * (k + order);
+    c[static_cast<std::size_t>(k)] = 1 / product;
+  }
+  return c;
+}();
+
+/// e^-|x| I0(x) and e^-|x| I1(x).
+template <class N>
+N bessel_i0e(const N& x) {
+  const N a = abs(x);
+  const N near = polynomial(a * a * N::of(0.25), kBesselNear<0>) * exp(-a);
+  const N far = polynomial(N::of(16) / a - N::of(1), kBessel0Far) / sqrt(a);
+  return select(a < N::of(8), near, far);
+}
+template <class N>
+N bessel_i1e(const N& x) {
+  const N a = abs(x);
+  const N near = a * N::of(0.5) * polynomial(a * a * N::of(0.25), kBesselNear<1>) * exp(-a);
+  const N far = polynomial(N::of(16) / a - N::of(1), kBessel1Far) / sqrt(a);
+  return copy_sign(select(a < N::of(8), near, far), x);
+}
+
+/// x of which p is the normal distribution function.
+template <class N>
+N ndtri(const N& p) {
+  const N q = p - N::of(0.5), magnitude = abs(q);
+  const N centre = q * polynomial(fma(q * q, N::of(1 / 0.066503045), N::of(-1)), kNdtriCentre);
+  const N least = select(q > N::of(0), N::of(1) - p, p);
+  const N t = sqrt(N::of(-2) * log(least)), log_t = log(t);
+  const N middle =
+      polynomial((log_t - N::of(1.3862943611198906)) * N::of(std::numbers::log2e), kNdtriMiddle);
+  const N outer =
+      polynomial((log_t - N::of(2.8715015939047412)) * N::of(1 / 0.79206005222490525), kNdtriFar);
+  const N tail = t - (log_t + select(t < N::of(8), middle, outer)) / t;
+  const N beyond = select(least == N::of(0), N::of(HUGE_VAL), tail);
+  return select(magnitude <= N::of(0.3646), centre, select(q < N::of(0), -beyond, beyond));
+}
+
+}  // namespace rondo::lower::math
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif

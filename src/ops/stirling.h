@@ -1,0 +1,15 @@
+// Parts of gamma functions of large arguments, as Tensor code on f64.
+#pragma once
+
+#include "rondo/tensor.h"
+
+namespace rondo::ops {
+
+/// lgamma(a) - (a - 1/2) log(a) + a - log(2 pi) / 2 for a >= 8, by Stirling's series.
+Tensor stirling_rest(const Tensor& a);
+/// x - log(ratio) with ratio = 1 + x, accurate for both near and far from 0.
+Tensor minus_log(const Tensor& x, const Tensor& ratio);
+/// lgamma(1 + a) for a >= 0, accurate near 0.
+Tensor lgamma1p(const Tensor& a);
+
+}  // namespace rondo::ops
