@@ -18,7 +18,7 @@
 #include "rondo/ops/shape.h"
 #include "rondo/ops/shard.h"
 #include "rondo/ops/slices.h"
-#include "rondo/ops/spectra.h"
 #include "rondo/ops/special.h"
+#include "rondo/ops/spectra.h"
 #include "rondo/ops/statistics.h"
 #include "rondo/ops/windows.h"
