@@ -74,7 +74,7 @@ std::pair<Tensor, Tensor> signed_logarithm(const Tensor& a, SourceLocation at) {
 }
 
 Tensor square_operand(const Helper& helper, const Operand& a) {
-  const Tensor x = helper.inexact(a);
+  Tensor x = helper.inexact(a);
   if (x.rank() < 2 || x.dim(x.rank() - 2) != x.dim(x.rank() - 1)) {
     helper.fail(
         fmt::format("the operand is {}; its last two axes must be square\n  Give square matrices.",

@@ -65,7 +65,8 @@ namespace rondo {
 
 Tensor expm(const Operand& a) {
   const ops::Helper helper("expm", a.at());
-  const Tensor given = helper.inexact(a), x = ops::in_wide_dtype(given);
+  Tensor given = helper.inexact(a);
+  const Tensor x = ops::in_wide_dtype(given);
   if (x.rank() < 2 || x.dim(x.rank() - 2) != x.dim(x.rank() - 1)) {
     helper.fail(
         fmt::format("the operand is {}; its last two axes must be square\n  Give square matrices.",

@@ -43,7 +43,7 @@ Tensor pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
 }
 
 Tensor real_matrices(const Helper& helper, const Operand& operand) {
-  const Tensor a = helper.floating(operand);
+  Tensor a = helper.floating(operand);
   if (a.rank() < 2) {
     helper.fail(fmt::format(
         "the operand is {}; it must have 2 axes or more\n  The last two are those of a matrix.",
