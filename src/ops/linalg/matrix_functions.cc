@@ -15,7 +15,7 @@ namespace ops {
 namespace {
 
 Tensor with_matrices(const Helper& helper, const Operand& operand, bool square) {
-  const Tensor x = helper.any(operand);
+  Tensor x = helper.any(operand);
   const bool fits = x.rank() >= 2 && (!square || x.dim(x.rank() - 2) == x.dim(x.rank() - 1));
   if (!fits) {
     helper.fail(
