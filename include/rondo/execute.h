@@ -33,7 +33,8 @@ struct LoopStats {
 /// The statistics of a run.
 struct RunStats {
   std::vector<LoopStats> loops;  // in program order; those called by kernels may come last
-  /// Nodes that the reference executor evaluated; 0 on the others, whose code has no nodes.
+  /// Nodes that the reference executor evaluated, and for each trip of a counted loop the
+  /// comparison and the addition of its counter; 0 on the others, whose code has no nodes.
   std::int64_t op_evaluations = 0;
   /// The most bytes of arrays alive at once, arguments and results included.
   std::int64_t peak_bytes = 0;

@@ -166,6 +166,8 @@ void Machine::execute(const Program& program, Frame& frame) {
                         value_at(program, program.references[instruction.first_input], slots)
                             .bytes())
                   : begin_index(program, instruction, frame);
+          // The comparison and the addition of a counter.
+          if (instruction.kind == InstructionKind::kCountTest) op_evaluations_ += go_on ? 2 : 1;
           if (!go_on) {
             if (kept_loop_ == instruction.loop) release_state();
             at = instruction.target;

@@ -391,6 +391,24 @@ std::vector<Case> reducing_cases() {
          return {dot_general(x[0], x[1], DotDims{{1}, {0}, {2}, {2}})};
        },
        {f32({3, 2, 4}), f32({2, 5, 4})}},
+      {"reduce_window",
+       [](In x) -> Out {
+         const WindowDims window{.size = {2, 3}, .stride = {1, 2}, .padding = {{1, 0}, {1, 1}}};
+         const auto add = [](Tensor a, Tensor b) { return a + b; };
+         const auto greatest = [](Tensor a, Tensor b) { return maximum(a, b); };
+         return {reduce_window(x[0], 0, window, add), reduce_window(x[0], x[1], window, greatest)};
+       },
+       {f32({3, 4}), f32()}},
+      {"convolution",
+       [](In x) -> Out {
+         return {convolution(x[0], x[1], {.padding = {{1, 1}, {0, 1}}})};
+       },
+       {f32({2, 4, 3, 2}), f32({3, 2, 2, 3})}},
+      {"fft",
+       [](In x) -> Out {
+         return {fft(complex(x[0], x[1])), rfft(x[0])};
+       },
+       {f32({2, 6}), f32({2, 6})}},
       {"cholesky",
        [](In x) -> Out { return {cholesky(matmul(x[0], transpose(x[0])) + eye(3))}; },
        {f32({3, 3})}},
