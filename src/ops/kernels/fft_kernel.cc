@@ -14,7 +14,7 @@ namespace rondo::ops {
 namespace {
 
 /// Transforms that lie `stride` apart: transform t begins at t / stride * stride * n + t % stride.
-struct Lines {
+struct TransformLines {
   std::int64_t n, stride, count;
   std::int64_t first(std::int64_t t) const { return t / stride * stride * n + t % stride; }
 };
@@ -107,7 +107,7 @@ class FftKernel final : public ir::Kernel {
   void along(std::size_t axis, const Complex* from, Complex* to, bool inverse, T scale,
              ir::Host& host) const {
     const std::int64_t n = plans_[axis].length();
-    const Lines lines{n, strides_[axis], half_elements_ / n};
+    const TransformLines lines{n, strides_[axis], half_elements_ / n};
     in_blocks(
         axis, lines.count, host,
         [&](std::int64_t t, std::int64_t k) { return from[lines.first(t) + k * lines.stride]; },

@@ -59,54 +59,54 @@ struct PassCall {
 };
 
 template <class T>
-struct Pair {
+struct Parts {
   T re, im;
 };
 template <class T>
-Pair<T> operator+(Pair<T> a, Pair<T> b) {
+Parts<T> operator+(Parts<T> a, Parts<T> b) {
   return {a.re + b.re, a.im + b.im};
 }
 template <class T>
-Pair<T> operator-(Pair<T> a, Pair<T> b) {
+Parts<T> operator-(Parts<T> a, Parts<T> b) {
   return {a.re - b.re, a.im - b.im};
 }
 /// Times a real number, of a vector's element type.
 template <class T, class Real>
-Pair<T> scaled(Pair<T> a, Real b) {
+Parts<T> scaled(Parts<T> a, Real b) {
   return {a.re * b, a.im * b};
 }
 template <class T>
-Pair<T> operator*(Pair<T> a, Pair<T> b) {
+Parts<T> operator*(Parts<T> a, Parts<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 /// Times -i.
 template <class T>
-Pair<T> turned(Pair<T> a) {
+Parts<T> turned(Parts<T> a) {
   return {a.im, -a.re};
 }
 
 /// T is Real or a vector of them.
 template <class Real, std::size_t radix, class T>
-void butterfly(std::array<Pair<T>, radix>& x) {
+void butterfly(std::array<Parts<T>, radix>& x) {
   if constexpr (radix == 2) {
     x = {x[0] + x[1], x[0] - x[1]};
   } else if constexpr (radix == 3) {
-    const Pair<T> sum = x[1] + x[2], middle = x[0] - scaled(sum, Real(0.5));
-    const Pair<T> side = scaled(turned(x[1] - x[2]), Real(std::numbers::sqrt3 / 2));
+    const Parts<T> sum = x[1] + x[2], middle = x[0] - scaled(sum, Real(0.5));
+    const Parts<T> side = scaled(turned(x[1] - x[2]), Real(std::numbers::sqrt3 / 2));
     x = {x[0] + sum, middle + side, middle - side};
   } else if constexpr (radix == 4) {
-    const Pair<T> even = x[0] + x[2], odd = x[1] + x[3], a = x[0] - x[2], b = turned(x[1] - x[3]);
+    const Parts<T> even = x[0] + x[2], odd = x[1] + x[3], a = x[0] - x[2], b = turned(x[1] - x[3]);
     x = {even + odd, a + b, even - odd, a - b};
   } else {
     static_assert(radix == 5);
     // Cosines and sines of 72 and 144 degrees.
     constexpr Real c1 = Real(0.30901699437494742410), c2 = Real(-0.80901699437494742410),
                    s1 = Real(0.95105651629515357212), s2 = Real(0.58778525229247312917);
-    const Pair<T> p1 = x[1] + x[4], m1 = turned(x[1] - x[4]), p2 = x[2] + x[3],
-                  m2 = turned(x[2] - x[3]);
-    const Pair<T> a = x[0] + scaled(p1, c1) + scaled(p2, c2);
-    const Pair<T> b = x[0] + scaled(p1, c2) + scaled(p2, c1);
-    const Pair<T> u = scaled(m1, s1) + scaled(m2, s2), v = scaled(m1, s2) - scaled(m2, s1);
+    const Parts<T> p1 = x[1] + x[4], m1 = turned(x[1] - x[4]), p2 = x[2] + x[3],
+                   m2 = turned(x[2] - x[3]);
+    const Parts<T> a = x[0] + scaled(p1, c1) + scaled(p2, c2);
+    const Parts<T> b = x[0] + scaled(p1, c2) + scaled(p2, c1);
+    const Parts<T> u = scaled(m1, s1) + scaled(m2, s2), v = scaled(m1, s2) - scaled(m2, s1);
     x = {x[0] + p1 + p2, a + u, b + v, b - v, a - u};
   }
 }
@@ -114,47 +114,47 @@ void butterfly(std::array<Pair<T>, radix>& x) {
 /// Vectors of 16 bytes, which every processor has. Compilers do not find them: a loop with so many
 /// arrays would need too many checks that they are apart.
 template <class T>
-struct Vector {
+struct Vector16 {
   typedef T type __attribute__((vector_size(16)));
 };
 
 template <class V, class T>
-V load(const T* from) {
+V load_vector(const T* from) {
   V value;
   std::memcpy(&value, from, sizeof(V));
   return value;
 }
 template <class V, class T>
-void store(T* to, V value) {
+void store_vector(T* to, V value) {
   std::memcpy(to, &value, sizeof(V));
 }
 
 /// One butterfly on each number of a V.
 template <class V, std::size_t radix, class T>
 void butterfly_at(const T* re, const T* im, std::int64_t step, T* to_re, T* to_im,
-                  std::int64_t inner, const std::array<Pair<T>, radix>& w) {
-  std::array<Pair<V>, radix> x;
+                  std::int64_t inner, const std::array<Parts<T>, radix>& w) {
+  std::array<Parts<V>, radix> x;
   for (std::size_t k = 0; k < radix; k++) {
     const std::int64_t at = step * static_cast<std::int64_t>(k);
-    x[k] = {load<V>(re + at), load<V>(im + at)};
+    x[k] = {load_vector<V>(re + at), load_vector<V>(im + at)};
   }
   butterfly<T>(x);
-  store(to_re, x[0].re);
-  store(to_im, x[0].im);
+  store_vector(to_re, x[0].re);
+  store_vector(to_im, x[0].im);
   for (std::size_t j = 1; j < radix; j++) {
     const std::int64_t at = inner * static_cast<std::int64_t>(j);
-    store(to_re + at, x[j].re * w[j].re - x[j].im * w[j].im);
-    store(to_im + at, x[j].re * w[j].im + x[j].im * w[j].re);
+    store_vector(to_re + at, x[j].re * w[j].re - x[j].im * w[j].im);
+    store_vector(to_im + at, x[j].re * w[j].im + x[j].im * w[j].re);
   }
 }
 
 template <std::size_t radix, class T>
 void small_pass(const PassCall<T>& c) {
-  using V = typename Vector<T>::type;
+  using V = typename Vector16<T>::type;
   constexpr auto kWidth = static_cast<std::int64_t>(sizeof(V) / sizeof(T));
   const std::int64_t step = c.inner * c.groups;
   for (std::int64_t group = 0; group < c.groups; group++) {
-    std::array<Pair<T>, radix> w;
+    std::array<Parts<T>, radix> w;
     w[0] = {1, 0};
     for (std::size_t j = 1; j < radix; j++) {
       const std::size_t at = static_cast<std::size_t>(group) * (radix - 1) + j - 1;
@@ -174,18 +174,18 @@ void small_pass(const PassCall<T>& c) {
 
 /// Any radix: sums of all elements, each times a root of unity. `roots`: exp(-2 pi i k / radix).
 template <class T>
-void general_pass(const PassCall<T>& c, std::int64_t radix, const Pair<T>* roots) {
+void general_pass(const PassCall<T>& c, std::int64_t radix, const Parts<T>* roots) {
   const std::int64_t step = c.inner * c.groups;
   for (std::int64_t group = 0; group < c.groups; group++) {
     for (std::int64_t j = 0; j < radix; j++) {
       const std::int64_t place = group * (radix - 1) + j - 1;
-      const Pair<T> w = j == 0 ? Pair<T>{1, 0} : Pair<T>{c.re[place], c.im[place]};
+      const Parts<T> w = j == 0 ? Parts<T>{1, 0} : Parts<T>{c.re[place], c.im[place]};
       T* const to_re = c.to.re + c.inner * (radix * group + j);
       T* const to_im = c.to.im + c.inner * (radix * group + j);
       std::fill(to_re, to_re + c.inner, T(0));
       std::fill(to_im, to_im + c.inner, T(0));
       for (std::int64_t k = 0; k < radix; k++) {
-        const Pair<T> factor = roots[j * k % radix];
+        const Parts<T> factor = roots[j * k % radix];
         const T* const re = c.from.re + c.inner * group + step * k;
         const T* const im = c.from.im + c.inner * group + step * k;
         for (std::int64_t i = 0; i < c.inner; i++) {
@@ -195,7 +195,7 @@ void general_pass(const PassCall<T>& c, std::int64_t radix, const Pair<T>* roots
       }
       if (j == 0) continue;
       for (std::int64_t i = 0; i < c.inner; i++) {
-        const Pair<T> y = Pair<T>{to_re[i], to_im[i]} * w;
+        const Parts<T> y = Parts<T>{to_re[i], to_im[i]} * w;
         to_re[i] = y.re;
         to_im[i] = y.im;
       }
@@ -217,7 +217,7 @@ void run_pass(const PassCall<T>& c, std::int64_t radix) {
     default:
       break;
   }
-  std::array<Pair<T>, kLargestRadix> roots;
+  std::array<Parts<T>, kLargestRadix> roots;
   for (std::int64_t k = 0; k < radix; k++) {
     const std::complex<double> w = root(k, radix);
     roots[static_cast<std::size_t>(k)] = {static_cast<T>(w.real()), static_cast<T>(w.imag())};
@@ -264,9 +264,9 @@ struct FftPlan<T>::Bluestein {
     const auto multiply = [&](SplitComplex<T> to, SplitComplex<T> from, const T* by_re,
                               const T* by_im, std::int64_t count, T scale) {
       for (std::int64_t j = 0; j < count; j++) {
-        const Pair<T> w{by_re[j] * scale, by_im[j] * scale};
+        const Parts<T> w{by_re[j] * scale, by_im[j] * scale};
         for (std::int64_t t = j * transforms; t < (j + 1) * transforms; t++) {
-          const Pair<T> y = Pair<T>{from.re[t], from.im[t]} * w;
+          const Parts<T> y = Parts<T>{from.re[t], from.im[t]} * w;
           to.re[t] = y.re;
           to.im[t] = y.im;
         }
@@ -287,14 +287,14 @@ struct FftPlan<T>::Bluestein {
 /// j2] exp(-2 pi i j1 k1 / rows)) exp(-2 pi i j2 k2 / columns), where w = exp(-2 pi i / n).
 template <class T>
 struct FftPlan<T>::Matrix {
-  FftPlan<T> down, across;            // of rows, of columns elements
-  std::vector<Pair<T>> fine, coarse;  // w^k for k below `columns`, and for its multiples
+  FftPlan<T> down, across;                    // of rows, of columns elements
+  std::vector<std::complex<T>> fine, coarse;  // w^k for k below `columns`, and for its multiples
 
   Matrix(std::int64_t rows, std::int64_t columns) : down(rows), across(columns) {
     const std::int64_t n = rows * columns;
     const auto root_of = [&](std::int64_t k) {
       const std::complex<double> w = root(k, n);
-      return Pair<T>{static_cast<T>(w.real()), static_cast<T>(w.imag())};
+      return std::complex<T>(static_cast<T>(w.real()), static_cast<T>(w.imag()));
     };
     for (std::int64_t k = 0; k < columns; k++) fine.push_back(root_of(k));
     for (std::int64_t k = 0; k < rows; k++) coarse.push_back(root_of(k * columns));
@@ -306,9 +306,10 @@ struct FftPlan<T>::Matrix {
                     SplitComplex<T>::numbers(across.n_ * across_at_once) +
                         across.scratch(across_at_once));
   }
-  Pair<T> power(std::int64_t k) const {
-    return coarse[static_cast<std::size_t>(k / across.n_)] *
-           fine[static_cast<std::size_t>(k % across.n_)];
+  Parts<T> power(std::int64_t k) const {
+    const std::complex<T> a = coarse[static_cast<std::size_t>(k / across.n_)],
+                          b = fine[static_cast<std::size_t>(k % across.n_)];
+    return Parts<T>{a.real(), a.imag()} * Parts<T>{b.real(), b.imag()};
   }
 
   /// Blocks of columns, from `data` to the scratch memory; then blocks of its rows, back to `data`.
@@ -326,8 +327,8 @@ struct FftPlan<T>::Matrix {
       down.run(block, size, rest + SplitComplex<T>::numbers(rows * size));
       for (std::int64_t k = 0; k < rows; k++) {
         for (std::int64_t i = 0; i < size; i++) {
-          const Pair<T> y =
-              Pair<T>{block.re[k * size + i], block.im[k * size + i]} * power(k * (first + i));
+          const Parts<T> y =
+              Parts<T>{block.re[k * size + i], block.im[k * size + i]} * power(k * (first + i));
           work.re[k * columns + first + i] = y.re;
           work.im[k * columns + first + i] = y.im;
         }
@@ -402,7 +403,7 @@ std::size_t FftPlan<T>::bytes() const noexcept {
   }
   if (matrix_) {
     bytes += sizeof(Matrix) + matrix_->down.bytes() + matrix_->across.bytes() +
-             (matrix_->fine.capacity() + matrix_->coarse.capacity()) * sizeof(Pair<T>);
+             (matrix_->fine.capacity() + matrix_->coarse.capacity()) * 2 * sizeof(T);
   }
   return bytes;
 }
