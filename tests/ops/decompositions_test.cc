@@ -1,4 +1,5 @@
-// qr, eigh, svd and what stands on them: products by plain loops, numpy's values, differences.
+// qr, eigh, svd and the functions that use them: products by plain loops, numpy's values,
+// differences.
 #include <cmath>
 #include <limits>
 #include <vector>

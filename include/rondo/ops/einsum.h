@@ -31,8 +31,8 @@ struct EinsumSpec {
 /// NumPy's einsum: `einsum("ij,jk->ik", a, b)` is the product of two matrices. Each operand has a
 /// letter for each of its axes; axes of one letter have one size (or 1, which repeats), letters
 /// that the result lacks are summed over, and a letter twice in one operand is its diagonal.
-/// Without an arrow the result has the letters that occur once, in alphabetical order. `...` stands
-/// for further axes, which broadcast and come first in a result without an arrow. Spaces are
+/// Without an arrow the result has the letters that occur once, in alphabetical order. `...` means
+/// further axes, which broadcast and come first in a result without an arrow. Spaces are
 /// ignored.
 ///
 /// Several operands are multiplied two at a time, in the order of the fewest multiplications: the

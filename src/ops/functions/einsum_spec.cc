@@ -89,7 +89,7 @@ class EinsumReader {
   std::string_view spec_;
 };
 
-/// How many axes each `...` of the operands stands for, at most.
+/// The greatest number of axes that a `...` of an operand covers.
 std::int64_t check_einsum_ranks(const EinsumReader& spec, const std::vector<Tensor>& operands) {
   if (spec.inputs.size() != operands.size()) {
     spec.fail(
