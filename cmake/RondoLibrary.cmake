@@ -148,7 +148,7 @@ foreach(part IN ITEMS core loops compiler pjrt)
     target_compile_definitions(${objects} PRIVATE RONDO_SHARED)
   endif()
   if(RONDO_UNITY_BUILD)
-    set_target_properties(${objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
+    set_target_properties(${objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     # Names of one source shadow those of another only because they meet in one unit. Sources with
     # separate options would be left out of the units.
     target_compile_options(${objects} PRIVATE -Wno-shadow ${rondo_gcc_moves})
