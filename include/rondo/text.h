@@ -38,6 +38,12 @@ RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& op
 /// The program as StableHLO text: a module with one function `main`. Throws like to_hlo_text.
 RONDO_API std::string to_stablehlo_text(const Function& function,
                                         const StablehloOptions& options = {});
+/// The program of a StableHLO module, its function @main, from the text that JAX and XLA write, in
+/// the generic form or the short one. Calls are inlined; a `while` becomes a loop, which is
+/// differentiated and run as one that was traced. Throws ParseError, with line and column, for text
+/// that is not StableHLO and for what is not supported: sizes that are not known, quantized types,
+/// tuples, and the ops that docs/ops.md does not list.
+RONDO_API Function parse_stablehlo_text(std::string_view text);
 /// The IR itself, with loops as loops.
 RONDO_API std::string to_text(const Function& function);
 /// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot

@@ -293,4 +293,31 @@ class CompiledAs {
 RONDO_FOR_UP_TO_SIX(RONDO_COMPILE_AS)
 #undef RONDO_COMPILE_AS
 
+/// A program as a function of tensors: created by function_of().
+class CallableFunction {
+ public:
+  explicit CallableFunction(Function function) : function_(std::move(function)) {}
+  const Function& function() const noexcept { return function_; }
+
+  /// The results, in order, of one argument for each parameter. Throws TraceError for another
+  /// number of arguments, and for one of another type; a C++ scalar takes the parameter's dtype.
+  template <class... Args>
+  requires(std::is_constructible_v<Operand, const Args&, SourceLocation>&&...) std::vector<Tensor>
+  operator()(const Args&... arguments) const {
+    return detail::call_function(function_, {Operand(arguments, SourceLocation{}).any()...}, {});
+  }
+  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments) const {
+    return detail::call_function(function_, arguments, {});
+  }
+
+ private:
+  Function function_;
+};
+
+/// A program that was traced, loaded or parsed, as a function of tensors: it can be called inside
+/// other traces and under grad, vmap and jit, where it is inlined.
+inline CallableFunction function_of(Function function) {
+  return CallableFunction(std::move(function));
+}
+
 }  // namespace rondo

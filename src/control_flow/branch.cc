@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "ir/index_range.h"
 #include "ir/layout.h"
+#include "ir/read_construct.h"
 #include "ops/elementwise.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
@@ -48,6 +49,20 @@ ir::Attributes conditional_relayout(const ir::Node&, const ir::RegionLayout& lay
   return ConditionalAttributes{std::string(layout.name)};
 }
 
+/// A pred takes the first branch when true. Of an index, all that are out of range take the last
+/// branch, as in StableHLO and HLO.
+std::vector<Tensor> read_conditional(const ir::ReadConstruct& read) {
+  if (read.operands.size() != 1)
+    ir::fail("conditional", "needs one operand, the selector\n  Branches use values from outside.",
+             read.at);
+  Tensor selector = read.operands[0];
+  if (is_pred(selector.dtype()))
+    return detail::branch({selector, read.at}, detail::BranchKind::kCond, read.regions, {});
+  const auto last = static_cast<std::int32_t>(read.regions.size()) - 1;
+  selector = where(selector < 0, last, selector);
+  return detail::branch({selector, read.at}, detail::BranchKind::kSwitchCase, read.regions, {});
+}
+
 }  // namespace
 
 const ir::OpDef kConditional{
@@ -55,7 +70,7 @@ const ir::OpDef kConditional{
     .types = {.infer = infer_conditional},
     .derivative = {.region_jvp = construct_jvp, .reverse = conditional_reverse},
     .batching = {.rule = conditional_batch, .varying = conditional_batched},
-    .text = {.hlo = "conditional", .stablehlo = "stablehlo.case"},
+    .text = {.hlo = "conditional", .stablehlo = "stablehlo.case", .read = read_conditional},
     .construct = {
         .flow = ir::Flow::kSelect, .layout = conditional_layout, .relayout = conditional_relayout}};
 

@@ -12,6 +12,7 @@
 #include "control_flow/promise.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/read_construct.h"
 #include "ops/support.h"
 
 namespace rondo::control_flow {
@@ -64,20 +65,33 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
   return changed;
 }
 
+std::vector<Tensor> read_while(const ir::ReadConstruct& read) {
+  if (read.regions.size() != 2)
+    ir::fail("while", "needs a condition and a body\n  Give two regions, in this order.", read.at);
+  const RegionCallable body = [&](std::span<const Tensor> carry) {
+    Leaves next = read.regions[1](carry);
+    if (next.values.size() == read.names.size()) next.paths = read.names;
+    return next;
+  };
+  return traced_while(read.regions[0], body, {read.operands, read.names}, {}, read.at);
+}
+
 }  // namespace
 
-const ir::OpDef kWhile{
-    .name = "while",
-    .types = {.infer = infer_while},
-    .expansion = {.rule = while_with_checked_promise},
-    .derivative = {.region_jvp = construct_jvp, .reverse = while_reverse},
-    .batching = {.rule = while_batch, .varying = while_batched},
-    .text = {.hlo = "while", .stablehlo = "stablehlo.while", .can_express = promise_needs_no_check},
-    .construct = {.flow = ir::Flow::kRepeat,
-                  .layout = while_layout,
-                  .relayout = while_relayout,
-                  .induction = while_induction,
-                  .counted = while_as_for}};
+const ir::OpDef kWhile{.name = "while",
+                       .types = {.infer = infer_while},
+                       .expansion = {.rule = while_with_checked_promise},
+                       .derivative = {.region_jvp = construct_jvp, .reverse = while_reverse},
+                       .batching = {.rule = while_batch, .varying = while_batched},
+                       .text = {.hlo = "while",
+                                .stablehlo = "stablehlo.while",
+                                .can_express = promise_needs_no_check,
+                                .read = read_while},
+                       .construct = {.flow = ir::Flow::kRepeat,
+                                     .layout = while_layout,
+                                     .relayout = while_relayout,
+                                     .induction = while_induction,
+                                     .counted = while_as_for}};
 
 std::vector<Tensor> traced_while(const RegionCallable& cond, const RegionCallable& body,
                                  const Leaves& init, WhileAttributes attributes,

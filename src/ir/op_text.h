@@ -3,23 +3,33 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace rondo {
+class Tensor;
+}  // namespace rondo
 
 namespace rondo::ir {
 
+struct AttributeText;  // ir/attribute_text.h
 struct Node;
-struct Sharding;  // ir/sharding.h
+struct ReadConstruct;  // ir/read_construct.h
+struct Sharding;       // ir/sharding.h
 
-/// Appends the text after the operands: `, dimensions={0}` in HLO; for StableHLO's generic form the
-/// entries of the attribute dictionary, `dimension = 0 : i64, is_stable = true`.
+/// Appends the text after the operands: `, dimensions={0}`.
 using TextRule = void (*)(const Node&, std::string& out);
 /// The sharding of the result (ir/sharding.h).
 using ShardingRule = const Sharding& (*)(const Node&);
+
+/// The results of a construct in a text that is read.
+using ReadConstructRule = std::vector<Tensor> (*)(const ReadConstruct&);
 
 struct OpText {
   std::string_view hlo = {};        // the opcode; empty: expanded before it is printed
   std::string_view stablehlo = {};  // with the dialect, `stablehlo.add`; empty: likewise
   TextRule hlo_attributes = nullptr;
-  TextRule stablehlo_attributes = nullptr;
+  /// The attributes in StableHLO; null: none.
+  const AttributeText* attributes = nullptr;
   std::string_view hlo_regions =
       {};                  // the attribute that names each region: `to_apply`, `condition,body`
   bool hlo_tuple = false;  // in HLO several operands form one tuple
@@ -28,6 +38,10 @@ struct OpText {
   /// Whether XLA's partitioner splits this node correctly over the devices of a mesh; null: always.
   /// If not, texts that name a mesh have its expansion.
   bool (*can_partition)(const Node&) = nullptr;
+  /// For constructs: how one of StableHLO becomes a node.
+  ReadConstructRule read = nullptr;
+  /// Whether an op of StableHLO's name becomes this one; if not, another record has the name too.
+  bool is_read = true;
   /// For an identity that gives the sharding of its value. Without a kernel it is never folded.
   ShardingRule sharding = nullptr;
 };

@@ -233,7 +233,7 @@ const OpDef kClampIndex = elementwise<3, math::Clamp, kIntegers>(
     {.name = "clamp_index",
      .structure = {.indices = clamped_index},
      .derivative = {.zero = true},
-     .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp"}});
+     .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp", .is_read = false}});
 
 const OpDef kNegate = elementwise<1, math::Negate, kNumbers>(
     {.name = "negate",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
@@ -58,8 +59,11 @@ void broadcast_hlo(const Node& node, std::string& out) {
   append_list(out, node.attrs<BroadcastAttributes>().dimensions, '{', '}');
 }
 
-void broadcast_stablehlo(const Node& node, std::string& out) {
-  append_i64_array(out, "broadcast_dimensions", node.attrs<BroadcastAttributes>().dimensions);
+ReshapeAttributes reshape_to_result(const TensorType& result) { return {result.shape}; }
+
+void describe_broadcast(ir::AttributeCodec& codec, BroadcastAttributes& a) {
+  codec.integers({"broadcast_dimensions", "dims"}, a.dimensions);
+  if (codec.reads()) a.shape = codec.result(0).shape;
 }
 
 /// The cotangent of a repeated element is the sum of its copies' cotangents.
@@ -102,17 +106,20 @@ const ir::OpDef kBroadcastInDim{
     .text = {.hlo = "broadcast",
              .stablehlo = "stablehlo.broadcast_in_dim",
              .hlo_attributes = broadcast_hlo,
-             .stablehlo_attributes = broadcast_stablehlo}};
+             .attributes = &ir::kAttributeText<BroadcastAttributes, describe_broadcast>}};
 
-const ir::OpDef kReshape{.name = "reshape",
-                         .arity = 1,
-                         .cost = ir::Cost::kMovement,
-                         .types = {.infer = infer_reshape},
-                         .structure = {.loops = same_bytes},
-                         .kernel = {.prepare = ir::prepare_forwarding},
-                         .derivative = {.linear = Linear::kJointly, .transpose = reshape_transpose},
-                         .batching = {.rule = reshape_batch},
-                         .text = {.hlo = "reshape", .stablehlo = "stablehlo.reshape"}};
+const ir::OpDef kReshape{
+    .name = "reshape",
+    .arity = 1,
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_reshape},
+    .structure = {.loops = same_bytes},
+    .kernel = {.prepare = ir::prepare_forwarding},
+    .derivative = {.linear = Linear::kJointly, .transpose = reshape_transpose},
+    .batching = {.rule = reshape_batch},
+    .text = {.hlo = "reshape",
+             .stablehlo = "stablehlo.reshape",
+             .attributes = &ir::kAttributesOfResult<ReshapeAttributes, reshape_to_result>}};
 
 Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
                       SourceLocation at) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/attribute_text.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
@@ -128,13 +129,7 @@ Element compare_element(const ElementCall& c) {
   });
 }
 
-std::string_view comparison_type(const Node& node) {
-  const DType dtype = node.operand_type(0).dtype;
-  if (compares_bits(node)) return "TOTALORDER";
-  return is_signed_integer(dtype)                       ? "SIGNED"
-         : is_unsigned_integer(dtype) || is_pred(dtype) ? "UNSIGNED"
-                                                        : "FLOAT";
-}
+constexpr std::string_view kDirections[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
 
 void compare_hlo(const Node& node, std::string& out) {
   out += ", direction=";
@@ -142,11 +137,20 @@ void compare_hlo(const Node& node, std::string& out) {
   if (compares_bits(node)) out += ", type=TOTALORDER";
 }
 
-void compare_stablehlo(const Node& node, std::string& out) {
-  out += fmt::format(
-      "comparison_direction = #stablehlo<comparison_direction {}>, compare_type = "
-      "#stablehlo<comparison_type {}>",
-      direction_name(node.attrs<CompareAttributes>().direction), comparison_type(node));
+void describe_compare(ir::AttributeCodec& codec, CompareAttributes& a) {
+  constexpr std::string_view kTypes[] = {"NOTYPE", "SIGNED", "UNSIGNED", "FLOAT", "TOTALORDER"};
+  constexpr std::size_t kTotalOrder = 4;
+  std::size_t direction = static_cast<std::size_t>(a.direction);
+  codec.word({"comparison_direction"}, "comparison_direction", 0, kDirections, direction);
+  a.direction = static_cast<Direction>(direction);
+  const DType dtype = codec.operand(0).dtype;
+  std::size_t type = a.total_order && is_floating(dtype)            ? kTotalOrder
+                     : is_signed_integer(dtype)                     ? 1
+                     : is_unsigned_integer(dtype) || is_pred(dtype) ? 2
+                                                                    : 3;
+  codec.word({"compare_type"}, "comparison_type", 1, kTypes, type,
+             ir::AttributeCodec::Need::kOptional);
+  a.total_order = type == kTotalOrder;
 }
 
 struct IsFinite {
@@ -202,19 +206,20 @@ Tensor ordered(const Operand& a, const Operand& b, Direction direction) {
 
 }  // namespace
 
-const OpDef kCompare{.name = "compare",
-                     .arity = 2,
-                     .cost = ir::Cost::kElementwise,
-                     .types = {.infer = infer_compare},
-                     .structure = {.element = compare_element,
-                                   .element_dtypes = ir::kAllDTypes,
-                                   .elementwise = true},
-                     .kernel = {.prepare = prepare_compare},
-                     .derivative = {.zero = true},
-                     .text = {.hlo = "compare",
-                              .stablehlo = "stablehlo.compare",
-                              .hlo_attributes = compare_hlo,
-                              .stablehlo_attributes = compare_stablehlo}};
+const OpDef kCompare{
+    .name = "compare",
+    .arity = 2,
+    .cost = ir::Cost::kElementwise,
+    .types = {.infer = infer_compare},
+    .structure = {.element = compare_element,
+                  .element_dtypes = ir::kAllDTypes,
+                  .elementwise = true},
+    .kernel = {.prepare = prepare_compare},
+    .derivative = {.zero = true},
+    .text = {.hlo = "compare",
+             .stablehlo = "stablehlo.compare",
+             .hlo_attributes = compare_hlo,
+             .attributes = &ir::kAttributeText<CompareAttributes, describe_compare>}};
 
 const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>(
     {.name = "is_finite",
@@ -227,8 +232,7 @@ const OpDef kIsInf =
                                      .derivative = {.zero = true}});
 
 std::string_view direction_name(Direction direction) {
-  static constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
-  return kNames[static_cast<int>(direction)];
+  return kDirections[static_cast<std::size_t>(direction)];
 }
 
 void print_field(std::string& out, Direction direction) { out += direction_name(direction); }

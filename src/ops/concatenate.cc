@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/create.h"
@@ -74,8 +75,8 @@ void concatenate_hlo(const Node& node, std::string& out) {
   out += fmt::format(", dimensions={{{}}}", node.attrs<ConcatenateAttributes>().axis);
 }
 
-void concatenate_stablehlo(const Node& node, std::string& out) {
-  out += fmt::format("dimension = {} : i64", node.attrs<ConcatenateAttributes>().axis);
+void describe_concatenate(ir::AttributeCodec& codec, ConcatenateAttributes& a) {
+  codec.integer({"dimension", "dim"}, a.axis);
 }
 
 std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {
@@ -132,7 +133,7 @@ const ir::OpDef kConcatenate{
     .text = {.hlo = "concatenate",
              .stablehlo = "stablehlo.concatenate",
              .hlo_attributes = concatenate_hlo,
-             .stablehlo_attributes = concatenate_stablehlo}};
+             .attributes = &ir::kAttributeText<ConcatenateAttributes, describe_concatenate>}};
 
 }  // namespace ops
 

@@ -1,4 +1,5 @@
 // The same number, or the same bytes, in another dtype.
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/element_rules.h"
@@ -85,6 +86,8 @@ InferredTypes infer_bitcast(const InferContext& context) {
   return {{to, dims}};
 }
 
+ConvertAttributes conversion_to_result(const TensorType& result) { return {result.dtype}; }
+
 }  // namespace
 
 const OpDef kConvert{
@@ -97,7 +100,9 @@ const OpDef kConvert{
                   .elementwise = true},
     .kernel = {.prepare = prepare_convert},
     .derivative = {.linear = Linear::kJointly, .jvp = convert_jvp, .transpose = convert_transpose},
-    .text = {.hlo = "convert", .stablehlo = "stablehlo.convert"}};
+    .text = {.hlo = "convert",
+             .stablehlo = "stablehlo.convert",
+             .attributes = &ir::kAttributesOfResult<ConvertAttributes, conversion_to_result>}};
 
 const OpDef kBitcastConvert{
     .name = "bitcast_convert",
@@ -108,7 +113,9 @@ const OpDef kBitcastConvert{
     .kernel = {.prepare = ir::prepare_forwarding},
     .derivative = {.zero = true},
     .batching = {.rule = ir::batch_alike},
-    .text = {.hlo = "bitcast-convert", .stablehlo = "stablehlo.bitcast_convert"}};
+    .text = {.hlo = "bitcast-convert",
+             .stablehlo = "stablehlo.bitcast_convert",
+             .attributes = &ir::kAttributesOfResult<ConvertAttributes, conversion_to_result>}};
 
 std::span<const OpDef* const> conversion_records() {
   static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert};

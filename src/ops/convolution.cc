@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
@@ -236,7 +237,7 @@ const ir::OpDef kConvolution{
     .text = {.hlo = "convolution",
              .stablehlo = "stablehlo.convolution",
              .hlo_attributes = convolution_hlo,
-             .stablehlo_attributes = convolution_stablehlo}};
+             .attributes = &ir::kAttributeText<ConvolutionAttributes, describe_convolution>}};
 
 }  // namespace rondo::ops
 

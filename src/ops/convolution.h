@@ -7,6 +7,10 @@
 #include "ops/support.h"
 #include "rondo/ops/windows.h"
 
+namespace rondo::ir {
+class AttributeCodec;
+}  // namespace rondo::ir
+
 namespace rondo::ops {
 
 /// ConvDims with an entry for each spatial axis in every list, and the layout as axes: of x and of
@@ -30,7 +34,7 @@ ConvolutionAttributes convolution_attributes(const ConvDims& dims, std::int64_t 
 WindowDims spatial_window(const ConvolutionAttributes& attributes, const TensorType& kernel);
 
 void convolution_hlo(const Node& node, std::string& out);
-void convolution_stablehlo(const Node& node, std::string& out);
+void describe_convolution(ir::AttributeCodec& codec, ConvolutionAttributes& attributes);
 
 std::unique_ptr<ir::Kernel> prepare_convolution(const Node& node);
 

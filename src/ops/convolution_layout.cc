@@ -1,7 +1,10 @@
 // The layout of a convolution: XLA's letters as axes, and both texts.
 #include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
 
+#include "ir/attribute_text.h"
 #include "ops/convolution.h"
 #include "ops/reduce_window.h"
 
@@ -103,23 +106,26 @@ void convolution_hlo(const Node& node, std::string& out) {
   if (a.batch_groups > 1) out += fmt::format(", batch_group_count={}", a.batch_groups);
 }
 
-void convolution_stablehlo(const Node& node, std::string& out) {
-  const auto& a = node.attrs<ConvolutionAttributes>();
-  const auto labels = [](const std::vector<std::int64_t>& axes, char first, char second) {
-    return fmt::format("{}", fmt::join(labels_of(axes, first, second), ", "));
-  };
-  out += fmt::format("dimension_numbers = #stablehlo.conv<[{}]x[{}]->[{}]>",
-                     labels(a.lhs, 'b', 'f'), labels(a.rhs, 'i', 'o'), labels(a.out, 'b', 'f'));
-  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-    out += ", ";
-    append_i64_array(out, name, values);
-  };
-  list("window_strides", a.strides);
-  append_padding_stablehlo(out, a.padding);
-  list("lhs_dilation", a.lhs_dilation);
-  list("rhs_dilation", a.rhs_dilation);
-  out += fmt::format(", feature_group_count = {} : i64, batch_group_count = {} : i64",
-                     a.feature_groups, a.batch_groups);
+void describe_convolution(ir::AttributeCodec& codec, ConvolutionAttributes& a) {
+  constexpr auto kOptional = ir::AttributeCodec::Need::kOptional;
+  std::array<std::string, 3> labels = {labels_of(a.lhs, 'b', 'f'), labels_of(a.rhs, 'i', 'o'),
+                                       labels_of(a.out, 'b', 'f')};
+  codec.axis_labels({"dimension_numbers", "dim_numbers"}, labels);
+  if (codec.reads()) {
+    a = convolution_attributes({.layout = labels[0] + "_" + labels[1] + "->" + labels[2]},
+                               codec.operand(1).rank(), {});
+  }
+  codec.integers({"window_strides", "stride"}, a.strides, kOptional);
+  codec.pairs({"padding", "pad"}, a.padding, kOptional);
+  codec.integers({"lhs_dilation", "lhs_dilate"}, a.lhs_dilation, kOptional);
+  codec.integers({"rhs_dilation", "rhs_dilate"}, a.rhs_dilation, kOptional);
+  codec.integer({"feature_group_count"}, a.feature_groups, kOptional);
+  codec.integer({"batch_group_count"}, a.batch_groups, kOptional);
+  codec.hint({"precision_config", "precision"});
+  std::vector<std::int64_t> reversed;
+  if (codec.reads()) codec.integers({"window_reversal", "reverse"}, reversed, kOptional);
+  if (std::find(reversed.begin(), reversed.end(), 1) != reversed.end())
+    codec.fail("a reversed window is not supported\n  Reverse the kernel.");
 }
 
 }  // namespace rondo::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/attribute_text.h"
 #include "ops/broadcast.h"
 #include "ops/element_rules.h"
 #include "ops/support.h"
@@ -64,8 +65,9 @@ void iota_hlo(const Node& node, std::string& out) {
   out += fmt::format(", iota_dimension={}", node.attrs<IotaAttributes>().axis);
 }
 
-void iota_stablehlo(const Node& node, std::string& out) {
-  out += fmt::format("iota_dimension = {} : i64", node.attrs<IotaAttributes>().axis);
+void describe_iota(ir::AttributeCodec& codec, IotaAttributes& a) {
+  codec.integer({"iota_dimension", "dim"}, a.axis);
+  if (codec.reads()) a.type = codec.result(0);
 }
 
 InferredTypes infer_unset(const InferContext& context) {
@@ -105,7 +107,7 @@ const ir::OpDef kIota{.name = "iota",
                       .text = {.hlo = "iota",
                                .stablehlo = "stablehlo.iota",
                                .hlo_attributes = iota_hlo,
-                               .stablehlo_attributes = iota_stablehlo}};
+                               .attributes = &ir::kAttributeText<IotaAttributes, describe_iota>}};
 
 const ir::OpDef kUnset{
     .name = "unset",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
@@ -95,19 +96,16 @@ void dot_hlo(const Node& node, std::string& out) {
   append("rhs_contracting_dims", dims.rhs_contracting);
 }
 
-void dot_stablehlo(const Node& node, std::string& out) {
-  const auto& dims = node.attrs<DotDims>();
-  bool first = true;
-  auto append = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    out += fmt::format("{}{} = ", std::exchange(first, false) ? "" : ", ", name);
-    append_list(out, axes, '[', ']');
-  };
-  out += "dot_dimension_numbers = #stablehlo.dot<";
-  append("lhs_batching_dimensions", dims.lhs_batch);
-  append("rhs_batching_dimensions", dims.rhs_batch);
-  append("lhs_contracting_dimensions", dims.lhs_contracting);
-  append("rhs_contracting_dimensions", dims.rhs_contracting);
-  out += '>';
+void describe_dot(ir::AttributeCodec& codec, DotDims& dims) {
+  codec.group({"dot_dimension_numbers"}, "dot", [&] {
+    codec.integers({"lhs_batching_dimensions"}, dims.lhs_batch);
+    codec.integers({"rhs_batching_dimensions"}, dims.rhs_batch);
+    codec.integers({"lhs_contracting_dimensions"}, dims.lhs_contracting);
+    codec.integers({"rhs_contracting_dimensions"}, dims.rhs_contracting);
+  });
+  codec.brief_product("batching_dims", dims.lhs_batch, dims.rhs_batch);
+  codec.brief_product("contracting_dims", dims.lhs_contracting, dims.rhs_contracting);
+  codec.hint({"precision_config", "precision"});
 }
 
 std::vector<std::int64_t> first_axes(std::int64_t count) {
@@ -214,7 +212,7 @@ const ir::OpDef kDotGeneral{
     .text = {.hlo = "dot",
              .stablehlo = "stablehlo.dot_general",
              .hlo_attributes = dot_hlo,
-             .stablehlo_attributes = dot_stablehlo}};
+             .attributes = &ir::kAttributeText<DotDims, describe_dot>}};
 
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,
                                     std::span<const std::int64_t> contracting) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "ir/attribute_text.h"
 #include "ir/index_range.h"
 #include "ops/batch_rules.h"
 #include "ops/create.h"
@@ -239,8 +240,8 @@ void dynamic_slice_hlo(const Node& node, std::string& out) {
   append_list(out, node.attrs<DynamicSliceAttributes>().sizes, '{', '}');
 }
 
-void dynamic_slice_stablehlo(const Node& node, std::string& out) {
-  append_i64_array(out, "slice_sizes", node.attrs<DynamicSliceAttributes>().sizes);
+void describe_dynamic_slice(ir::AttributeCodec& codec, DynamicSliceAttributes& a) {
+  codec.integers({"slice_sizes", "sizes"}, a.sizes);
 }
 
 /// The number as an index of this dtype; none if it is out of range. A number less than the least
@@ -303,7 +304,7 @@ const ir::OpDef kDynamicSlice{
     .text = {.hlo = "dynamic-slice",
              .stablehlo = "stablehlo.dynamic_slice",
              .hlo_attributes = dynamic_slice_hlo,
-             .stablehlo_attributes = dynamic_slice_stablehlo}};
+             .attributes = &ir::kAttributeText<DynamicSliceAttributes, describe_dynamic_slice>}};
 
 const ir::OpDef kDynamicUpdateSlice{
     .name = "dynamic_update_slice",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/permute.h"
@@ -57,10 +58,12 @@ void fft_hlo(const Node& node, std::string& out) {
   append_list(out, length, '{', '}');
 }
 
-void fft_stablehlo(const Node& node, std::string& out) {
-  const auto& [kind, length] = node.attrs<FftAttributes>();
-  out += fmt::format("fft_type = #stablehlo<fft_type {}>, ", fft_name(kind));
-  append_i64_array(out, "fft_length", length);
+void describe_fft(ir::AttributeCodec& codec, FftAttributes& a) {
+  constexpr std::string_view kWords[] = {"FFT", "IFFT", "RFFT", "IRFFT"};  // as in Fft
+  std::size_t choice = static_cast<std::size_t>(a.kind);
+  codec.word({"fft_type", "type"}, "fft_type", 0, kWords, choice);
+  a.kind = static_cast<Fft>(choice);
+  codec.integers({"fft_length", "length"}, a.length);
 }
 
 Tensor transformed(Fft kind, const Tensor& x, std::vector<std::int64_t> length, SourceLocation at) {
@@ -183,7 +186,7 @@ const ir::OpDef kFft{.name = "fft",
                      .text = {.hlo = "fft",
                               .stablehlo = "stablehlo.fft",
                               .hlo_attributes = fft_hlo,
-                              .stablehlo_attributes = fft_stablehlo}};
+                              .attributes = &ir::kAttributeText<FftAttributes, describe_fft>}};
 
 std::string_view fft_name(Fft kind) {
   switch (kind) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "ir/attribute_text.h"
 #include "ir/index_range.h"
 #include "ir/loop_nest.h"
 #include "ops/batch_rules.h"
@@ -136,12 +137,18 @@ void gather_hlo(const Node& node, std::string& out) {
   append_list(out, sizes, '{', '}');
 }
 
-void gather_stablehlo(const Node& node, std::string& out) {
-  const auto& [dims, sizes] = node.attrs<GatherAttributes>();
-  out += "dimension_numbers = #stablehlo.gather<";
-  indexed_windows_stablehlo(out, gather_window_dims(dims));
-  out += ">, ";
-  append_i64_array(out, "slice_sizes", sizes);
+void describe_gather(ir::AttributeCodec& codec, GatherAttributes& a) {
+  GatherDims& dims = a.dims;
+  codec.group({"dimension_numbers"}, "gather", [&] {
+    codec.integers({kGatherNames.window}, dims.offset_dims);
+    codec.integers({kGatherNames.absent}, dims.collapsed_slice_dims);
+    codec.integers({kGatherNames.batching}, dims.operand_batching_dims);
+    codec.integers({kGatherNames.indices_batching}, dims.start_indices_batching_dims);
+    codec.integers({kGatherNames.start_map}, dims.start_index_map);
+    codec.integer({"index_vector_dim"}, dims.index_vector_dim, ir::AttributeCodec::Need::kOptional);
+  });
+  codec.integers({"slice_sizes"}, a.slice_sizes);
+  codec.hint({"indices_are_sorted"});
 }
 
 }  // namespace
@@ -158,7 +165,7 @@ const ir::OpDef kGather{
     .text = {.hlo = "gather",
              .stablehlo = "stablehlo.gather",
              .hlo_attributes = gather_hlo,
-             .stablehlo_attributes = gather_stablehlo}};
+             .attributes = &ir::kAttributeText<GatherAttributes, describe_gather>}};
 
 }  // namespace ops
 

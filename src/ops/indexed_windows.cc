@@ -82,18 +82,6 @@ void indexed_windows_hlo(std::string& out, const IndexedWindows& dims) {
   }
 }
 
-void indexed_windows_stablehlo(std::string& out, const IndexedWindows& dims) {
-  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    if (!axes.empty()) out += fmt::format("{} = [{}], ", name, fmt::join(axes, ", "));
-  };
-  list(dims.names.window, dims.window);
-  list(dims.names.absent, dims.absent);
-  list(dims.names.batching, dims.batching);
-  list(dims.names.indices_batching, dims.indices_batching);
-  list(dims.names.start_map, dims.start_map);
-  out += fmt::format("index_vector_dim = {}", dims.index_vector_dim);
-}
-
 ir::Gather window_elements(const IndexedWindows& dims, const Shape& operand,
                            const TensorType& indices, std::int64_t windowed_rank,
                            std::span<const std::int64_t> sizes) {

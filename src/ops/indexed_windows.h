@@ -34,10 +34,9 @@ struct IndexedWindows {
   const std::vector<std::int64_t>& indices_batching;  // the matching axes of the indices
 };
 
-/// As attributes are printed in the text of the IR, in HLO and in StableHLO.
+/// As attributes are printed in the text of the IR, and in HLO.
 void print_indexed_windows(std::string& out, const IndexedWindows& dims);
 void indexed_windows_hlo(std::string& out, const IndexedWindows& dims);
-void indexed_windows_stablehlo(std::string& out, const IndexedWindows& dims);
 
 /// The sizes of the indices without the index vector's axis.
 Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
@@ -181,13 +182,10 @@ void pad_hlo(const Node& node, std::string& out) {
   }
 }
 
-void pad_stablehlo(const Node& node, std::string& out) {
-  const auto& pad = node.attrs<PadAttributes>();
-  append_i64_array(out, "edge_padding_low", pad.low);
-  out += ", ";
-  append_i64_array(out, "edge_padding_high", pad.high);
-  out += ", ";
-  append_i64_array(out, "interior_padding", pad.interior);
+void describe_pad(ir::AttributeCodec& codec, PadAttributes& a) {
+  codec.integers({"edge_padding_low", "low"}, a.low);
+  codec.integers({"edge_padding_high", "high"}, a.high);
+  codec.integers({"interior_padding", "interior"}, a.interior);
 }
 
 }  // namespace
@@ -204,7 +202,7 @@ const ir::OpDef kPad{.name = "pad",
                      .text = {.hlo = "pad",
                               .stablehlo = "stablehlo.pad",
                               .hlo_attributes = pad_hlo,
-                              .stablehlo_attributes = pad_stablehlo,
+                              .attributes = &ir::kAttributeText<PadAttributes, describe_pad>,
                               .can_partition = only_adds_at_the_ends}};
 
 }  // namespace ops

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/index_rules.h"
@@ -51,8 +52,8 @@ void transpose_hlo(const Node& node, std::string& out) {
   append_list(out, node.attrs<TransposeAttributes>().permutation, '{', '}');
 }
 
-void transpose_stablehlo(const Node& node, std::string& out) {
-  append_i64_array(out, "permutation", node.attrs<TransposeAttributes>().permutation);
+void describe_transpose(ir::AttributeCodec& codec, TransposeAttributes& a) {
+  codec.integers({"permutation", "dims"}, a.permutation);
 }
 
 std::vector<Tensor> transpose_transpose(const TransposeCall& c) {
@@ -101,8 +102,9 @@ void reverse_hlo(const Node& node, std::string& out) {
   append_list(out, node.attrs<ReverseAttributes>().axes, '{', '}');
 }
 
-void reverse_stablehlo(const Node& node, std::string& out) {
-  append_i64_array(out, "dimensions", node.attrs<ReverseAttributes>().axes);
+void describe_reverse(ir::AttributeCodec& codec, ReverseAttributes& a) {
+  codec.integers({"dimensions", "dims"}, a.axes);
+  std::sort(a.axes.begin(), a.axes.end());
 }
 
 }  // namespace
@@ -119,20 +121,21 @@ const ir::OpDef kTranspose{
     .text = {.hlo = "transpose",
              .stablehlo = "stablehlo.transpose",
              .hlo_attributes = transpose_hlo,
-             .stablehlo_attributes = transpose_stablehlo}};
+             .attributes = &ir::kAttributeText<TransposeAttributes, describe_transpose>}};
 
-const ir::OpDef kReverse{.name = "reverse",
-                         .arity = 1,
-                         .cost = ir::Cost::kMovement,
-                         .types = {.infer = infer_reverse},
-                         .structure = {.loops = reverse_reads},
-                         .kernel = {.prepare = prepare_reverse},
-                         .derivative = {.linear = Linear::kJointly, .transpose = reverse_transpose},
-                         .batching = {.rule = reverse_batch},
-                         .text = {.hlo = "reverse",
-                                  .stablehlo = "stablehlo.reverse",
-                                  .hlo_attributes = reverse_hlo,
-                                  .stablehlo_attributes = reverse_stablehlo}};
+const ir::OpDef kReverse{
+    .name = "reverse",
+    .arity = 1,
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_reverse},
+    .structure = {.loops = reverse_reads},
+    .kernel = {.prepare = prepare_reverse},
+    .derivative = {.linear = Linear::kJointly, .transpose = reverse_transpose},
+    .batching = {.rule = reverse_batch},
+    .text = {.hlo = "reverse",
+             .stablehlo = "stablehlo.reverse",
+             .hlo_attributes = reverse_hlo,
+             .attributes = &ir::kAttributeText<ReverseAttributes, describe_reverse>}};
 
 Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at) {
   bool changes = permutation.size() != x.shape().size();

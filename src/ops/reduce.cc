@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/attribute_text.h"
 #include "ir/region.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
@@ -55,8 +56,9 @@ void reduce_hlo(const Node& node, std::string& out) {
   append_list(out, node.attrs<ReduceAttributes>().dimensions, '{', '}');
 }
 
-void reduce_stablehlo(const Node& node, std::string& out) {
-  append_i64_array(out, "dimensions", node.attrs<ReduceAttributes>().dimensions);
+void describe_reduce(ir::AttributeCodec& codec, ReduceAttributes& a) {
+  codec.integers({"dimensions"}, a.dimensions);
+  std::sort(a.dimensions.begin(), a.dimensions.end());
 }
 
 Tensor keep_axes(const Tensor& reduced, const Shape& shape, const std::vector<std::int64_t>& axes,
@@ -123,21 +125,22 @@ Tensor logical_reduction(const char* op, Combiner combiner, const Operand& x,
 
 }  // namespace
 
-const ir::OpDef kReduce{.name = "reduce",
-                        .cost = ir::Cost::kReduction,
-                        .types = {.infer = infer_reduce},
-                        .structure = {.loops = reduce_loops},
-                        .kernel = {.prepare = prepare_reduce},
-                        .derivative = {.linear = ir::Linear::kJointly,
-                                       .is_linear = is_sum,
-                                       .jvp = reduce_jvp,
-                                       .transpose = sum_transpose},
-                        .batching = {.rule = reduce_batch},
-                        .text = {.hlo = "reduce",
-                                 .stablehlo = "stablehlo.reduce",
-                                 .hlo_attributes = reduce_hlo,
-                                 .stablehlo_attributes = reduce_stablehlo,
-                                 .hlo_regions = "to_apply"}};
+const ir::OpDef kReduce{
+    .name = "reduce",
+    .cost = ir::Cost::kReduction,
+    .types = {.infer = infer_reduce},
+    .structure = {.loops = reduce_loops},
+    .kernel = {.prepare = prepare_reduce},
+    .derivative = {.linear = ir::Linear::kJointly,
+                   .is_linear = is_sum,
+                   .jvp = reduce_jvp,
+                   .transpose = sum_transpose},
+    .batching = {.rule = reduce_batch},
+    .text = {.hlo = "reduce",
+             .stablehlo = "stablehlo.reduce",
+             .hlo_attributes = reduce_hlo,
+             .attributes = &ir::kAttributeText<ReduceAttributes, describe_reduce>,
+             .hlo_regions = "to_apply"}};
 
 void check_reduced(const InferContext& context) {
   const std::size_t count = context.operands.size() / 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/combiners.h"
@@ -36,10 +37,6 @@ InferredTypes infer_reduce_window(const InferContext& context) {
 void reduce_window_hlo(const Node& node, std::string& out) {
   append_window_hlo(out, node.attrs<WindowDims>());
 }
-void reduce_window_stablehlo(const Node& node, std::string& out) {
-  append_window_stablehlo(out, node.attrs<WindowDims>());
-}
-
 Combiner combiner_of_windows(const Node& node) {
   return node.types.size() == 1 ? known_combiner(node.regions[0]) : Combiner::kOther;
 }
@@ -172,20 +169,21 @@ BatchValues reduce_window_batch(const BatchCall& c) {
 
 }  // namespace
 
-const ir::OpDef kReduceWindow{.name = "reduce_window",
-                              .cost = ir::Cost::kReduction,
-                              .types = {.infer = infer_reduce_window},
-                              .expansion = {.rule = expand_reduce_window},
-                              .derivative = {.linear = Linear::kJointly,
-                                             .is_linear = is_window_sum,
-                                             .jvp = reduce_window_jvp,
-                                             .transpose = window_sum_transpose},
-                              .batching = {.rule = reduce_window_batch},
-                              .text = {.hlo = "reduce-window",
-                                       .stablehlo = "stablehlo.reduce_window",
-                                       .hlo_attributes = reduce_window_hlo,
-                                       .stablehlo_attributes = reduce_window_stablehlo,
-                                       .hlo_regions = "to_apply"}};
+const ir::OpDef kReduceWindow{
+    .name = "reduce_window",
+    .cost = ir::Cost::kReduction,
+    .types = {.infer = infer_reduce_window},
+    .expansion = {.rule = expand_reduce_window},
+    .derivative = {.linear = Linear::kJointly,
+                   .is_linear = is_window_sum,
+                   .jvp = reduce_window_jvp,
+                   .transpose = window_sum_transpose},
+    .batching = {.rule = reduce_window_batch},
+    .text = {.hlo = "reduce-window",
+             .stablehlo = "stablehlo.reduce_window",
+             .hlo_attributes = reduce_window_hlo,
+             .attributes = &ir::kAttributeText<WindowDims, describe_window>,
+             .hlo_regions = "to_apply"}};
 
 }  // namespace rondo::ops
 

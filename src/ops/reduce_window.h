@@ -13,6 +13,10 @@
 #include "rondo/function.h"
 #include "rondo/ops/windows.h"
 
+namespace rondo::ir {
+class AttributeCodec;
+}  // namespace rondo::ir
+
 namespace rondo::ops {
 
 /// Attributes: WindowDims with an entry for each axis. Operands and region as those of kReduce.
@@ -31,12 +35,8 @@ Shape window_counts(const InferContext& context, const WindowDims& window, const
 
 /// `, window={size=2x2 stride=2x2 pad=0_1x0_1}` of HLO.
 void append_window_hlo(std::string& out, const WindowDims& window);
-/// `window_dimensions = array<i64: 2, 2>, ...` of StableHLO.
-void append_window_stablehlo(std::string& out, const WindowDims& window);
-
-/// `, padding = dense<[[0, 1], [0, 1]]> : tensor<2x2xi64>`
-void append_padding_stablehlo(std::string& out,
-                              std::span<const std::pair<std::int64_t, std::int64_t>> padding);
+/// The fields of a window in StableHLO; those that are missing are the defaults of whole_window.
+void describe_window(ir::AttributeCodec& codec, WindowDims& window);
 
 /// Combines arrays of one shape, element by element: (accumulators, elements) -> accumulators.
 using CombineArrays = std::function<std::vector<Tensor>(std::span<const Tensor> both)>;

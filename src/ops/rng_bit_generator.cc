@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/threefry.h"
 #include "rondo/ops/elementwise.h"
@@ -140,11 +141,13 @@ void rng_bit_generator_hlo(const Node& node, std::string& out) {
   out += threefry ? ", algorithm=rng_three_fry" : ", algorithm=rng_philox";
 }
 
-void rng_bit_generator_stablehlo(const Node& node, std::string& out) {
-  const bool threefry =
-      node.attrs<RngBitGeneratorAttributes>().algorithm == RngAlgorithm::kThreeFry;
-  out += fmt::format("rng_algorithm = #stablehlo<rng_algorithm {}>",
-                     threefry ? "THREE_FRY" : "PHILOX");
+void describe_rng_bit_generator(ir::AttributeCodec& codec, RngBitGeneratorAttributes& a) {
+  constexpr std::string_view kWords[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
+  std::size_t choice = a.algorithm == RngAlgorithm::kThreeFry ? 1 : 2;
+  codec.word({"rng_algorithm", "algorithm"}, "rng_algorithm", 0, kWords, choice);
+  if (!codec.reads()) return;
+  a.algorithm = choice == 1 ? RngAlgorithm::kThreeFry : RngAlgorithm::kPhilox;
+  a.type = codec.result(1);
 }
 
 }  // namespace
@@ -156,10 +159,11 @@ const ir::OpDef kRngBitGenerator{
     .kernel = {.prepare = ir::prepare_function<rng_bit_generator_kernel, 1>},
     .derivative = {.zero = true},
     .batching = {.rule = rng_bit_generator_batch},
-    .text = {.hlo = "rng-bit-generator",
-             .stablehlo = "stablehlo.rng_bit_generator",
-             .hlo_attributes = rng_bit_generator_hlo,
-             .stablehlo_attributes = rng_bit_generator_stablehlo}};
+    .text = {
+        .hlo = "rng-bit-generator",
+        .stablehlo = "stablehlo.rng_bit_generator",
+        .hlo_attributes = rng_bit_generator_hlo,
+        .attributes = &ir::kAttributeText<RngBitGeneratorAttributes, describe_rng_bit_generator>}};
 
 }  // namespace rondo::ops
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/attribute_text.h"
 #include "ir/index_range.h"
 #include "ir/loop_nest.h"
 #include "ir/region.h"
@@ -276,10 +277,18 @@ void scatter_hlo(const Node& node, std::string& out) {
   indexed_windows_hlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
 }
 
-void scatter_stablehlo(const Node& node, std::string& out) {
-  out += "scatter_dimension_numbers = #stablehlo.scatter<";
-  indexed_windows_stablehlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
-  out += '>';
+void describe_scatter(ir::AttributeCodec& codec, ScatterAttributes& a) {
+  ScatterDims& dims = a.dims;
+  codec.group({"scatter_dimension_numbers"}, "scatter", [&] {
+    codec.integers({kScatterNames.window}, dims.update_window_dims);
+    codec.integers({kScatterNames.absent}, dims.inserted_window_dims);
+    codec.integers({kScatterNames.batching}, dims.input_batching_dims);
+    codec.integers({kScatterNames.indices_batching}, dims.scatter_indices_batching_dims);
+    codec.integers({kScatterNames.start_map}, dims.scatter_dims_to_operand_dims);
+    codec.integer({"index_vector_dim"}, dims.index_vector_dim, ir::AttributeCodec::Need::kOptional);
+  });
+  codec.hint({"indices_are_sorted"});
+  codec.hint({"unique_indices"});
 }
 
 bool has_components(const Node& node) {
@@ -331,7 +340,7 @@ const ir::OpDef kScatter{
     .text = {.hlo = "scatter",
              .stablehlo = "stablehlo.scatter",
              .hlo_attributes = scatter_hlo,
-             .stablehlo_attributes = scatter_stablehlo,
+             .attributes = &ir::kAttributeText<ScatterAttributes, describe_scatter>,
              .hlo_regions = "to_apply",
              .can_express = has_components}};
 

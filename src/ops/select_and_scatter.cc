@@ -1,5 +1,6 @@
 #include <array>
 
+#include "ir/attribute_text.h"
 #include "ir/region.h"
 #include "ops/broadcast.h"
 #include "ops/elementwise_region.h"
@@ -56,10 +57,6 @@ InferredTypes infer_select_and_scatter(const InferContext& context) {
 void select_and_scatter_hlo(const Node& node, std::string& out) {
   append_window_hlo(out, node.attrs<WindowDims>());
 }
-void select_and_scatter_stablehlo(const Node& node, std::string& out) {
-  append_window_stablehlo(out, node.attrs<WindowDims>());
-}
-
 /// Each window finds the place of its element along with it, in the numbering of x as one row.
 std::vector<Tensor> expand_select_and_scatter(const Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();
@@ -90,15 +87,16 @@ std::vector<Tensor> expand_select_and_scatter(const Node& node, std::span<const 
 
 }  // namespace
 
-const ir::OpDef kSelectAndScatter{.name = "select_and_scatter",
-                                  .arity = 3,
-                                  .types = {.infer = infer_select_and_scatter},
-                                  .expansion = {.rule = expand_select_and_scatter},
-                                  .text = {.hlo = "select-and-scatter",
-                                           .stablehlo = "stablehlo.select_and_scatter",
-                                           .hlo_attributes = select_and_scatter_hlo,
-                                           .stablehlo_attributes = select_and_scatter_stablehlo,
-                                           .hlo_regions = "select,scatter"}};
+const ir::OpDef kSelectAndScatter{
+    .name = "select_and_scatter",
+    .arity = 3,
+    .types = {.infer = infer_select_and_scatter},
+    .expansion = {.rule = expand_select_and_scatter},
+    .text = {.hlo = "select-and-scatter",
+             .stablehlo = "stablehlo.select_and_scatter",
+             .hlo_attributes = select_and_scatter_hlo,
+             .attributes = &ir::kAttributeText<WindowDims, describe_window>,
+             .hlo_regions = "select,scatter"}};
 
 }  // namespace rondo::ops
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
 #include "ops/derivative_rules.h"
@@ -95,29 +96,27 @@ void slice_hlo(const Node& node, std::string& out) {
   out += '}';
 }
 
-void slice_stablehlo(const Node& node, std::string& out) {
-  const auto& slice = node.attrs<SliceAttributes>();
-  append_i64_array(out, "start_indices", slice.starts);
-  out += ", ";
-  append_i64_array(out, "limit_indices", slice.limits);
-  out += ", ";
-  append_i64_array(out, "strides", slice.strides);
+void describe_slice(ir::AttributeCodec& codec, SliceAttributes& a) {
+  codec.integers({"start_indices"}, a.starts);
+  codec.integers({"limit_indices"}, a.limits);
+  codec.integers({"strides"}, a.strides);
 }
 
 }  // namespace
 
-const ir::OpDef kSlice{.name = "slice",
-                       .arity = 1,
-                       .cost = ir::Cost::kMovement,
-                       .types = {.infer = infer_slice},
-                       .structure = {.loops = slice_reads},
-                       .kernel = {.prepare = prepare_slice},
-                       .derivative = {.linear = Linear::kJointly, .transpose = slice_transpose},
-                       .batching = {.rule = slice_batch},
-                       .text = {.hlo = "slice",
-                                .stablehlo = "stablehlo.slice",
-                                .hlo_attributes = slice_hlo,
-                                .stablehlo_attributes = slice_stablehlo}};
+const ir::OpDef kSlice{
+    .name = "slice",
+    .arity = 1,
+    .cost = ir::Cost::kMovement,
+    .types = {.infer = infer_slice},
+    .structure = {.loops = slice_reads},
+    .kernel = {.prepare = prepare_slice},
+    .derivative = {.linear = Linear::kJointly, .transpose = slice_transpose},
+    .batching = {.rule = slice_batch},
+    .text = {.hlo = "slice",
+             .stablehlo = "stablehlo.slice",
+             .hlo_attributes = slice_hlo,
+             .attributes = &ir::kAttributeText<SliceAttributes, describe_slice>}};
 
 Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {
   std::vector<std::int64_t> starts(x.shape().size(), 0), limits = x.shape().vector();

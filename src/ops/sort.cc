@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
 #include "ir/structure.h"
@@ -64,9 +65,12 @@ void sort_hlo(const Node& node, std::string& out) {
   if (attributes.stable) out += ", is_stable=true";
 }
 
-void sort_stablehlo(const Node& node, std::string& out) {
-  const auto& attributes = node.attrs<SortAttributes>();
-  out += fmt::format("dimension = {} : i64, is_stable = {}", attributes.axis, attributes.stable);
+void describe_sort(ir::AttributeCodec& codec, SortAttributes& a) {
+  codec.integer({"dimension"}, a.axis);
+  codec.flag({"is_stable"}, a.stable, ir::AttributeCodec::Need::kOptional);
+  if (!codec.reads()) return;
+  if (a.axis < 0) a.axis += codec.operand(0).rank();
+  a.order = known_order(codec.regions()[0]);
 }
 
 /// A scalar of a comparator, without a location in the user's program.
@@ -153,7 +157,7 @@ const ir::OpDef kSort{.name = "sort",
                       .text = {.hlo = "sort",
                                .stablehlo = "stablehlo.sort",
                                .hlo_attributes = sort_hlo,
-                               .stablehlo_attributes = sort_stablehlo,
+                               .attributes = &ir::kAttributeText<SortAttributes, describe_sort>,
                                .hlo_regions = "to_apply"}};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {

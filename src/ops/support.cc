@@ -220,13 +220,4 @@ void append_list(std::string& out, std::span<const std::int64_t> values, char op
   out += close;
 }
 
-void append_i64_array(std::string& out, std::string_view name,
-                      std::span<const std::int64_t> values) {
-  out += name;
-  out += " = array<i64";
-  for (std::size_t i = 0; i < values.size(); i++)
-    out += fmt::format("{}{}", i ? ", " : ": ", values[i]);
-  out += '>';
-}
-
 }  // namespace rondo::ops

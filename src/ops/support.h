@@ -64,9 +64,6 @@ std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std
 
 /// ` [0, 2]`-like lists: joined by ", " between braces for HLO, brackets for StableHLO.
 void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close);
-/// `name = array<i64: 0, 2>` of StableHLO's generic form.
-void append_i64_array(std::string& out, std::string_view name,
-                      std::span<const std::int64_t> values);
 
 /// Copies elements by their width only, for ops that move data: calls f.template operator()<U>()
 /// with an unsigned type of that width (16 bytes: std::complex<double>).

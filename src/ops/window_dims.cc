@@ -1,6 +1,7 @@
 // The lists of WindowDims: defaults, checks, shapes, texts.
 #include <algorithm>
 
+#include "ir/attribute_text.h"
 #include "ops/reduce_window.h"
 
 namespace rondo::ops {
@@ -114,30 +115,17 @@ void append_window_hlo(std::string& out, const WindowDims& window) {
   out += '}';
 }
 
-void append_padding_stablehlo(std::string& out,
-                              std::span<const std::pair<std::int64_t, std::int64_t>> padding) {
-  if (padding.empty()) {
-    out += ", padding = dense<> : tensor<0x2xi64>";
-    return;
-  }
-  out += ", padding = dense<[";
-  for (std::size_t i = 0; i < padding.size(); i++) {
-    out += fmt::format("{}[{}, {}]", i > 0 ? ", " : "", padding[i].first, padding[i].second);
-  }
-  out += fmt::format("]> : tensor<{}x2xi64>", padding.size());
-}
-
-void append_window_stablehlo(std::string& out, const WindowDims& window) {
-  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-    out += ", ";
-    append_i64_array(out, name, values);
-  };
-  append_i64_array(out, "window_dimensions", window.size);
-  list("window_strides", window.stride);
-  if (!all_are(window.base_dilation, 1)) list("base_dilations", window.base_dilation);
-  if (!all_are(window.window_dilation, 1)) list("window_dilations", window.window_dilation);
-  if (pads_nothing(window)) return;
-  append_padding_stablehlo(out, window.padding);
+void describe_window(ir::AttributeCodec& codec, WindowDims& window) {
+  constexpr auto kOptional = ir::AttributeCodec::Need::kOptional;
+  codec.integers({"window_dimensions"}, window.size);
+  if (codec.reads())
+    window = whole_window("window", {.size = window.size}, codec.operand(0).rank(), {});
+  codec.integers({"window_strides"}, window.stride, kOptional);
+  if (codec.reads() || !all_are(window.base_dilation, 1))
+    codec.integers({"base_dilations"}, window.base_dilation, kOptional);
+  if (codec.reads() || !all_are(window.window_dilation, 1))
+    codec.integers({"window_dilations"}, window.window_dilation, kOptional);
+  if (codec.reads() || !pads_nothing(window)) codec.pairs({"padding"}, window.padding, kOptional);
 }
 
 }  // namespace rondo::ops

@@ -14,6 +14,7 @@
 #include "base/escape.h"
 #include "base/number_text.h"
 #include "base/text_buffer.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/node_table.h"
 #include "ir/region_walk.h"
@@ -24,6 +25,7 @@
 #include "passes/optimize.h"
 #include "rondo/text.h"
 #include "text/names.h"
+#include "text/stablehlo_attributes.h"
 #include "text/type_text.h"
 
 namespace rondo {
@@ -466,7 +468,8 @@ class StablehloPrinter {
   static bool has_short_form(const Node& node) {
     constexpr std::string_view kPrefix = "stablehlo.";
     const ir::OpDef& op = *node.op;
-    return op.structure.elementwise && !op.text.stablehlo_attributes && !op.text.sharding &&
+    const bool has_attributes = op.text.attributes && op.text.attributes->write;
+    return op.structure.elementwise && !has_attributes && !op.text.sharding &&
            node.regions.empty() && node.types.size() == 1 &&
            op.text.stablehlo.size() > kPrefix.size() &&
            std::memcmp(op.text.stablehlo.data(), kPrefix.data(), kPrefix.size()) == 0;
@@ -526,9 +529,9 @@ class StablehloPrinter {
     ((out_ += '"') += op.text.stablehlo) += "\"(";
     append(operands);
     out_ += ')';
-    if (op.text.stablehlo_attributes) {
+    if (op.text.attributes && op.text.attributes->write) {
       out_ += " <{";
-      op.text.stablehlo_attributes(node, out_);
+      write_stablehlo_attributes(node, out_);
       out_ += "}>";
     }
     if (!node.regions.empty()) {

@@ -1,7 +1,10 @@
 #include "control_flow/carry.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "ir/function_data.h"
 #include "ir/lazy.h"
 #include "ir/region.h"
+#include "ops/support.h"
 #include "rondo/transforms.h"
 
 namespace rondo::detail {
@@ -42,6 +45,29 @@ Function trace(std::string name, const RegionCallable& callable, std::span<const
         at);
   }
   return ir::close_over_values(std::move(region), {}, what);
+}
+
+std::vector<Tensor> call_function(const Function& function, std::vector<Tensor> arguments,
+                                  SourceLocation at) {
+  const std::vector<Tensor>& parameters = function.parameters();
+  const std::vector<std::string> names = function.param_names();
+  if (arguments.size() != parameters.size()) {
+    ir::fail(function.name(),
+             fmt::format("it gets {} arguments, and has {} parameters: {}\n  Pass one for each.",
+                         arguments.size(), parameters.size(), fmt::join(names, ", ")),
+             at);
+  }
+  for (std::size_t i = 0; i < arguments.size(); i++) {
+    ir::checked(arguments[i], function.name().c_str(), at);
+    const TensorType& type = parameters[i].type();
+    arguments[i] = ops::adopt_dtype(arguments[i], type.dtype, at);
+    if (arguments[i].type() == type) continue;
+    ir::fail(function.name(),
+             fmt::format("the argument '{}' is {}, and must be {}\n  Convert or reshape it.",
+                         names[i], arguments[i].type().str(), type.str()),
+             at);
+  }
+  return ir::Replay::inline_call(function, arguments);
 }
 
 }  // namespace rondo::detail

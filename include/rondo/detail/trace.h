@@ -32,6 +32,11 @@ RONDO_API Function trace(std::string name, const RegionCallable& callable,
                          std::span<const TensorType> types, std::vector<std::string> names,
                          SourceLocation at);
 
+/// The results of a function on arguments, which is inlined. Throws TraceError unless they have the
+/// types of its parameters; a C++ scalar takes the parameter's dtype.
+RONDO_API std::vector<Tensor> call_function(const Function& function, std::vector<Tensor> arguments,
+                                            SourceLocation at);
+
 /// A program for arguments of one structure and types.
 class RONDO_API Compiled {
  public:

@@ -1,5 +1,6 @@
 // The Cholesky factor. The kernel goes along the rows: an element is that of x less the product of
 // two rows so far, so that all inner loops are sums over contiguous elements.
+#include "ir/attribute_text.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/ops/elementwise.h"
@@ -64,20 +65,25 @@ std::vector<Tensor> cholesky_jvp(const JvpCall& c) {
 }
 
 void cholesky_hlo(const Node&, std::string& out) { out += ", lower=true"; }
-void cholesky_stablehlo(const Node&, std::string& out) { out += "lower = true"; }
+void describe_cholesky(ir::AttributeCodec& codec, ir::NoAttributes&) {
+  bool lower = true;
+  codec.flag({"lower"}, lower);
+  if (!lower) codec.fail("the upper triangle is not supported\n  Use the lower one, transposed.");
+}
 
 }  // namespace
 
-const OpDef kCholesky{.name = "cholesky",
-                      .arity = 1,
-                      .types = {.infer = infer_cholesky},
-                      .kernel = {.prepare = ir::prepare_function<cholesky_kernel>},
-                      .derivative = {.jvp = cholesky_jvp},
-                      .batching = {.rule = ir::batch_alike},
-                      .text = {.hlo = "cholesky",
-                               .stablehlo = "stablehlo.cholesky",
-                               .hlo_attributes = cholesky_hlo,
-                               .stablehlo_attributes = cholesky_stablehlo}};
+const OpDef kCholesky{
+    .name = "cholesky",
+    .arity = 1,
+    .types = {.infer = infer_cholesky},
+    .kernel = {.prepare = ir::prepare_function<cholesky_kernel>},
+    .derivative = {.jvp = cholesky_jvp},
+    .batching = {.rule = ir::batch_alike},
+    .text = {.hlo = "cholesky",
+             .stablehlo = "stablehlo.cholesky",
+             .hlo_attributes = cholesky_hlo,
+             .attributes = &ir::kAttributeText<ir::NoAttributes, describe_cholesky>}};
 
 }  // namespace rondo::ops
 

@@ -1,4 +1,5 @@
 // Systems with triangular matrices, by substitution.
+#include "ir/attribute_text.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/ops/arrays.h"
@@ -158,29 +159,35 @@ void triangular_solve_hlo(const Node& node, std::string& out) {
                  options.transpose_a ? "TRANSPOSE" : "NO_TRANSPOSE");
 }
 
-void triangular_solve_stablehlo(const Node& node, std::string& out) {
-  const auto& options = node.attrs<TriangularSolveOptions>();
-  fmt::format_to(
-      std::back_inserter(out),
-      "left_side = {}, lower = {}, unit_diagonal = {}, transpose_a = #stablehlo<transpose {}>",
-      options.left_side, options.lower, options.unit_diagonal,
-      options.transpose_a ? "TRANSPOSE" : "NO_TRANSPOSE");
+void describe_triangular_solve(ir::AttributeCodec& codec, TriangularSolveOptions& a) {
+  constexpr std::string_view kWords[] = {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
+  codec.flag({"left_side"}, a.left_side);
+  codec.flag({"lower"}, a.lower);
+  codec.flag({"unit_diagonal"}, a.unit_diagonal);
+  std::size_t transposed = a.transpose_a ? 1 : 0;
+  codec.word({"transpose_a"}, "transpose", 0, kWords, transposed);
+  if (!codec.reads()) return;
+  if (transposed == 2 && is_complex(codec.operand(0).dtype))
+    codec.fail(
+        "the adjoint of a complex matrix is not supported\n  Pass its conjugate, transposed.");
+  a.transpose_a = transposed != 0;
 }
 
 }  // namespace
 
-const OpDef kTriangularSolve{.name = "triangular_solve",
-                             .arity = 2,
-                             .types = {.infer = infer_triangular_solve},
-                             .kernel = {.prepare = ir::prepare_function<triangular_solve_kernel>},
-                             .derivative = {.linear = Linear::kSecond,
-                                            .jvp = triangular_solve_jvp,
-                                            .transpose = triangular_solve_transpose},
-                             .batching = {.rule = triangular_solve_batch},
-                             .text = {.hlo = "triangular-solve",
-                                      .stablehlo = "stablehlo.triangular_solve",
-                                      .hlo_attributes = triangular_solve_hlo,
-                                      .stablehlo_attributes = triangular_solve_stablehlo}};
+const OpDef kTriangularSolve{
+    .name = "triangular_solve",
+    .arity = 2,
+    .types = {.infer = infer_triangular_solve},
+    .kernel = {.prepare = ir::prepare_function<triangular_solve_kernel>},
+    .derivative = {.linear = Linear::kSecond,
+                   .jvp = triangular_solve_jvp,
+                   .transpose = triangular_solve_transpose},
+    .batching = {.rule = triangular_solve_batch},
+    .text = {.hlo = "triangular-solve",
+             .stablehlo = "stablehlo.triangular_solve",
+             .hlo_attributes = triangular_solve_hlo,
+             .attributes = &ir::kAttributeText<TriangularSolveOptions, describe_triangular_solve>}};
 
 Tensor triangular_solution(const Tensor& a, const Tensor& b, const TriangularSolveOptions& options,
                            SourceLocation at) {

@@ -1,0 +1,153 @@
+#include "text/mlir/cursor.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "fmt/format.h"
+#include "rondo/error.h"
+
+namespace rondo::text::mlir {
+
+namespace {
+
+constexpr std::size_t kMostShown = 100;  // letters of a line in an error
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+Place place_of(std::string_view text, Offset at) {
+  const std::string_view before = text.substr(0, at);
+  const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return {std::count(before.begin(), before.end(), '\n') + 1,
+          static_cast<std::int64_t>(at - start) + 1};
+}
+
+void fail(std::string_view text, Offset at, const std::string& message) {
+  at = std::min(at, text.size());
+  const Place place = place_of(text, at);
+  const auto column = static_cast<std::size_t>(place.column) - 1;
+  std::string_view line = text.substr(at - column);
+  line = line.substr(0, line.find('\n'));
+  // Of a long line, what is around the place.
+  const std::size_t first = column > kMostShown / 2 ? column - kMostShown / 2 : 0;
+  throw ParseError(fmt::format("line {}, column {}: {}\n  {}\n  {:>{}}", place.line, place.column,
+                               message, line.substr(first, kMostShown), '^', column - first + 1),
+                   place.line, place.column);
+}
+
+void Cursor::skip() {
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+      at_++;
+    } else if (c == '/' && text_.substr(at_, 2) == "//") {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    } else {
+      return;
+    }
+  }
+}
+
+bool Cursor::accept_word(std::string_view word) {
+  if (!sees(word)) return false;
+  const Offset end = at_ + word.size();
+  if (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) return false;
+  at_ = end;
+  return true;
+}
+
+void Cursor::expect(std::string_view piece) {
+  if (!accept(piece)) fail(fmt::format("expected `{}`", piece));
+}
+
+std::string_view Cursor::word() {
+  skip();
+  const Offset first = at_;
+  if (at_ < text_.size() && is_letter(text_[at_])) {
+    while (at_ < text_.size() &&
+           (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.'))
+      at_++;
+  }
+  return text_.substr(first, at_ - first);
+}
+
+std::string_view Cursor::name_after(char mark) {
+  expect({&mark, 1});
+  if (at_ < text_.size() && text_[at_] == '"') return quoted();
+  const Offset first = at_;
+  while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) ||
+                                text_[at_] == '.' || text_[at_] == '-')) {
+    // `[1]->[2]` and `%a->` are not names.
+    if (text_.substr(at_, 2) == "->") break;
+    at_++;
+  }
+  if (at_ == first) fail(fmt::format("expected a name after `{}`", mark));
+  return text_.substr(first, at_ - first);
+}
+
+std::string_view Cursor::quoted() {
+  const Offset first = at();
+  expect("\"");
+  while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+  if (at_ >= text_.size()) mlir::fail(text_, first, "the string does not end");
+  return text_.substr(first + 1, at_++ - first - 1);
+}
+
+std::string_view Cursor::bracketed(char open) {
+  constexpr std::string_view kOpen = "([{<", kClose = ")]}>";
+  const Offset first = at();
+  expect({&open, 1});
+  std::string closing(1, kClose[kOpen.find(open)]);
+  while (!closing.empty()) {
+    if (at_ >= text_.size()) mlir::fail(text_, first, fmt::format("`{}` is not closed", open));
+    const char c = text_[at_];
+    if (c == '"') {
+      quoted();
+      continue;
+    }
+    if (text_.substr(at_, 2) == "->") {
+      at_ += 2;
+      continue;
+    }
+    const std::size_t kind = kOpen.find(c);
+    if (kind != kOpen.npos) {
+      closing += kClose[kind];
+    } else if (kClose.find(c) != kClose.npos) {
+      if (c != closing.back()) fail(fmt::format("expected `{}`", closing.back()));
+      closing.pop_back();
+    }
+    at_++;
+  }
+  return text_.substr(first + 1, at_ - first - 2);
+}
+
+std::int64_t Cursor::integer() {
+  const Offset first = at();
+  std::int64_t value = 0;
+  const char* const end = text_.data() + text_.size();
+  const auto [next, error] = std::from_chars(text_.data() + at_, end, value);
+  if (error == std::errc::result_out_of_range)
+    mlir::fail(text_, first, "the integer does not fit 64 bits");
+  if (error != std::errc()) fail("expected an integer");
+  at_ = static_cast<Offset>(next - text_.data());
+  return value;
+}
+
+std::string_view Cursor::number() {
+  skip();
+  const Offset first = at_;
+  if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '+')) at_++;
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    const bool sign = (c == '-' || c == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+    if (!is_digit(c) && !is_letter(c) && c != '.' && !sign) break;
+    at_++;
+  }
+  return text_.substr(first, at_ - first);
+}
+
+}  // namespace rondo::text::mlir

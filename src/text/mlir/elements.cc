@@ -1,0 +1,169 @@
+// The elements of `dense<...>`.
+#include <charconv>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/for_dtype.h"
+#include "fmt/format.h"
+#include "text/mlir/values.h"
+
+namespace rondo::text::mlir {
+
+namespace {
+
+template <class T>
+inline constexpr bool kIsComplexElement = false;
+template <class T>
+inline constexpr bool kIsComplexElement<std::complex<T>> = true;
+
+template <class T>
+T parse_bits(Cursor& cursor, std::string_view digits, Offset at) {
+  std::uint64_t bits = 0;
+  const auto [next, error] =
+      std::from_chars(digits.data() + 2, digits.data() + digits.size(), bits, 16);
+  constexpr unsigned kBits = 8 * sizeof(T);
+  if (error != std::errc() || next != digits.data() + digits.size() ||
+      (bits >> (kBits - 1)) >> 1 != 0)
+    fail(cursor.text(), at, fmt::format("expected the bits of a number of {} bytes", sizeof(T)));
+  T value;
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));  // of the lower bytes: little-endian
+  return value;
+}
+
+template <class T>
+T parse_float(Cursor& cursor) {
+  const Offset at = cursor.at();
+  const std::string_view digits = cursor.number();
+  if (digits.substr(0, 2) == "0x" || digits.substr(0, 2) == "0X")
+    return parse_bits<T>(cursor, digits, at);
+  using Read = std::conditional_t<std::is_same_v<T, float>, float, double>;
+  Read value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [next, error] = std::from_chars(digits.data(), end, value);
+  if (digits.empty() || error == std::errc::invalid_argument || next != end)
+    fail(cursor.text(), at, "expected a number");
+  if (error == std::errc::result_out_of_range) {  // too great, or too small: as XLA reads them
+    const double wide = std::strtod(std::string(digits).c_str(), nullptr);
+    return T(static_cast<Read>(wide));
+  }
+  return T(value);
+}
+
+template <class T>
+T parse_whole(Cursor& cursor) {
+  const Offset at = cursor.at();
+  const std::string_view digits = cursor.number();
+  const char* const end = digits.data() + digits.size();
+  const bool negative = digits.substr(0, 1) == "-";
+  std::uint64_t size = 0;
+  const std::string_view magnitude = digits.substr(negative ? 1 : 0);
+  const bool hex = magnitude.substr(0, 2) == "0x" || magnitude.substr(0, 2) == "0X";
+  const auto [next, error] =
+      std::from_chars(magnitude.data() + (hex ? 2 : 0), end, size, hex ? 16 : 10);
+  if (magnitude.empty() || error == std::errc::invalid_argument || next != end)
+    fail(cursor.text(), at, "expected an integer");
+  constexpr std::uint64_t kMost = std::numeric_limits<std::make_unsigned_t<T>>::max();
+  const bool fits = error == std::errc() &&
+                    (negative ? std::is_signed_v<T> && size <= kMost / 2 + 1 : size <= kMost);
+  if (!fits) fail(cursor.text(), at, fmt::format("{} does not fit {} bits", digits, 8 * sizeof(T)));
+  return static_cast<T>(negative ? 0 - size : size);
+}
+
+template <class T>
+T parse_element(Cursor& cursor) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (cursor.accept_word("true")) return true;
+    if (cursor.accept_word("false")) return false;
+    return parse_whole<unsigned char>(cursor) != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return parse_whole<T>(cursor);
+  } else if constexpr (kIsComplexElement<T>) {
+    cursor.expect("(");
+    const auto real = parse_float<typename T::value_type>(cursor);
+    cursor.expect(",");
+    const auto imaginary = parse_float<typename T::value_type>(cursor);
+    cursor.expect(")");
+    return {real, imaginary};
+  } else {
+    return parse_float<T>(cursor);
+  }
+}
+
+/// The elements from this axis on, in lists.
+template <class T>
+void parse_axis(Cursor& cursor, const Shape& shape, std::int64_t axis, T*& to) {
+  if (axis == shape.rank()) {
+    *to++ = parse_element<T>(cursor);
+    return;
+  }
+  cursor.expect("[");
+  for (std::int64_t i = 0; i < shape[axis]; i++) {
+    if (i > 0) cursor.expect(",");
+    parse_axis(cursor, shape, axis + 1, to);
+  }
+  cursor.expect("]");
+}
+
+int hex_digit(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+/// `"0x..."`: the bytes of all elements or of one for all.
+Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
+                  const TensorType& type) {
+  if (digits.substr(0, 2) != "0x" && digits.substr(0, 2) != "0X")
+    fail(text, at, "expected `0x` and the bytes of the elements");
+  digits.remove_prefix(2);
+  const auto bytes = static_cast<std::int64_t>(digits.size() / 2);
+  const bool splat = bytes == byte_width(type.dtype) && type.elements() != 1;
+  if (digits.size() % 2 != 0 || (!splat && bytes != type.bytes())) {
+    fail(text, at,
+         fmt::format("{} hexadecimal digits; {} takes {}", digits.size(), type.str(),
+                     2 * type.bytes()));
+  }
+  Literal value = Literal::uninitialized(splat ? TensorType{type.dtype, {}} : type);
+  std::byte* const to = value.mutable_bytes();
+  for (std::int64_t i = 0; i < bytes; i++) {
+    const auto k = static_cast<std::size_t>(2 * i);
+    const int high = hex_digit(digits[k]), low = hex_digit(digits[k + 1]);
+    if (high < 0 || low < 0) fail(text, at, "expected hexadecimal digits");
+    to[i] = static_cast<std::byte>(is_pred(type.dtype) ? ((16 * high + low) != 0 ? 1 : 0)
+                                                       : 16 * high + low);
+  }
+  return value;
+}
+
+}  // namespace
+
+Literal parse_elements(std::string_view text, Offset at, std::string_view inside,
+                       const TensorType& type) {
+  Cursor cursor(text.substr(0, at + inside.size()), at);
+  if (cursor.peek() == '"') {
+    const Offset quote = cursor.at();
+    Literal value = parse_hex(text, quote, cursor.quoted(), type);
+    if (!cursor.at_end()) cursor.fail("expected `>`");
+    return value;
+  }
+  if (cursor.at_end()) {
+    if (type.elements() != 0) fail(text, at, fmt::format("{} has elements", type.str()));
+    return Literal::zeros(type);
+  }
+  const bool splat = cursor.peek() != '[' && type.rank() > 0;
+  // Each element takes a letter, and a comma but for the last.
+  if (!splat && static_cast<std::uint64_t>(type.elements()) > inside.size())
+    fail(text, at, fmt::format("there are fewer elements than {} has", type.str()));
+  Literal value = Literal::uninitialized(splat ? TensorType{type.dtype, {}} : type);
+  for_dtype(type.dtype, [&]<class T>() {
+    T* to = reinterpret_cast<T*>(value.mutable_bytes());
+    parse_axis(cursor, value.shape(), 0, to);
+  });
+  if (!cursor.at_end()) cursor.fail("expected `>`");
+  return value;
+}
+
+}  // namespace rondo::text::mlir

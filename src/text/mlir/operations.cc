@@ -1,0 +1,419 @@
+#include "text/mlir/operations.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "text/mlir/values.h"
+
+namespace rondo::text::mlir {
+
+namespace {
+
+using Kind = Attribute::Kind;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : cursor_(text) {}
+
+  std::vector<Operation> functions() {
+    find_aliases();
+    std::vector<Operation> functions;
+    while (!cursor_.at_end()) {
+      if (accept_alias()) continue;
+      const Offset at = cursor_.at();
+      if (cursor_.accept_word("module")) {
+        if (cursor_.peek() == '@') cursor_.name_after('@');
+        std::vector<Entry> attributes;
+        if (cursor_.accept_word("attributes"))
+          parse_entries(cursor_, "{", "}", aliases_, attributes);
+        cursor_.expect("{");
+        while (!cursor_.accept("}")) add_function(functions);
+        skip_location(cursor_);
+      } else if (cursor_.peek() == '"') {
+        Operation module = parse_operation();
+        if (module.name == "func.func") {
+          functions.push_back(std::move(module));
+        } else if (module.name == "builtin.module" && module.regions.size() == 1) {
+          for (Operation& operation : module.regions[0].operations)
+            functions.push_back(std::move(operation));
+        } else {
+          fail(cursor_.text(), at, "expected a module or a function");
+        }
+      } else {
+        add_function(functions);
+      }
+    }
+    return functions;
+  }
+
+ private:
+  /// `#name = ...` may come after its uses.
+  void find_aliases() {
+    const std::string_view text = cursor_.text();
+    for (Offset at = 0; at < text.size();) {
+      if (text[at] == '#') {
+        Cursor alias(text, at);
+        const std::string_view name = alias.name_after('#');
+        // Locations refer to each other, and are not needed here.
+        if (alias.accept("=") && !alias.sees("loc"))
+          aliases_.emplace(name, parse_attribute(alias, aliases_));
+      }
+      at = text.find('\n', at);
+      if (at == text.npos) break;
+      at++;
+    }
+  }
+  bool accept_alias() {
+    if (cursor_.peek() != '#') return false;
+    cursor_.name_after('#');
+    cursor_.expect("=");
+    if (cursor_.accept_word("loc"))
+      cursor_.bracketed('(');
+    else
+      parse_attribute(cursor_, aliases_);
+    return true;
+  }
+
+  void add_function(std::vector<Operation>& functions) {
+    const Offset at = cursor_.at();
+    if (cursor_.sees("\"")) {
+      functions.push_back(parse_operation());
+      return;
+    }
+    const std::string_view word = cursor_.word();
+    if (word == "func.func" || word == "func") {
+      functions.push_back(parse_function(at));
+    } else if (word == "sdy.mesh") {  // names devices, and changes no result
+      cursor_.name_after('@');
+      cursor_.expect("=");
+      cursor_.bracketed('<');
+      skip_attributes();
+      skip_location(cursor_);
+    } else {
+      fail(cursor_.text(), at, "expected a function, `func.func @name(...)`");
+    }
+  }
+
+  /// `private @f(%x: tensor<f32>) -> tensor<f32> { ... }`
+  Operation parse_function(Offset at) {
+    Operation function{.name = "func.func", .at = at};
+    for (const std::string_view visibility : {"public", "private", "nested"})
+      cursor_.accept_word(visibility);
+    Entry name{"sym_name", attribute_of(Kind::kString, cursor_.at())};
+    name.value.text = cursor_.name_after('@');
+    function.attributes.push_back(std::move(name));
+    Block block;
+    parse_parameters(block);
+    if (cursor_.accept("->")) {
+      if (cursor_.accept("(")) {
+        while (!cursor_.accept(")")) {
+          if (!function.types.empty()) cursor_.expect(",");
+          function.types.push_back(parse_tensor_type(cursor_));
+          skip_attributes();
+        }
+      } else {
+        function.types.push_back(parse_tensor_type(cursor_));
+      }
+    }
+    if (cursor_.accept_word("attributes")) skip_attributes();
+    cursor_.expect("{");
+    parse_operations(block);
+    skip_location(cursor_);
+    function.regions.push_back(std::move(block));
+    return function;
+  }
+
+  void skip_attributes() {
+    std::vector<Entry> attributes;
+    if (cursor_.peek() == '{') parse_entries(cursor_, "{", "}", aliases_, attributes);
+  }
+
+  /// `(%a: tensor<f32>, %b: tensor<f32>)`, with attributes and locations; appended.
+  void parse_parameters(Block& block) {
+    cursor_.expect("(");
+    bool first = true;
+    while (!cursor_.accept(")")) {
+      if (!std::exchange(first, false)) cursor_.expect(",");
+      Parameter parameter;
+      parameter.name = cursor_.name_after('%');
+      cursor_.expect(":");
+      parameter.type = parse_tensor_type(cursor_);
+      skip_attributes();
+      skip_location(cursor_);
+      block.parameters.push_back(std::move(parameter));
+    }
+  }
+
+  /// The operations up to the closing bracket, which is passed.
+  void parse_operations(Block& block) {
+    while (!cursor_.accept("}")) {
+      if (cursor_.at_end()) cursor_.fail("expected `}`");
+      if (cursor_.peek() == '^') cursor_.fail("regions of several blocks are not supported");
+      block.operations.push_back(parse_operation());
+    }
+  }
+
+  Block parse_region() {
+    if (++nested_ > kMostNestedRegions)
+      cursor_.fail(fmt::format("regions are nested deeper than {}", kMostNestedRegions));
+    Block block;
+    cursor_.expect("{");
+    if (cursor_.peek() == '^') {
+      cursor_.name_after('^');
+      if (cursor_.peek() == '(') parse_parameters(block);
+      cursor_.expect(":");
+    }
+    parse_operations(block);
+    nested_--;
+    return block;
+  }
+
+  Use parse_use() {
+    Use use{.at = cursor_.at()};
+    use.name = cursor_.name_after('%');
+    if (cursor_.text().substr(cursor_.at(), 1) == "#" && cursor_.accept("#"))
+      use.element = static_cast<std::size_t>(cursor_.integer());
+    return use;
+  }
+
+  Operation parse_operation() {
+    Operation operation;
+    while (cursor_.peek() == '%') {
+      Operation::Results results{cursor_.name_after('%')};
+      if (cursor_.accept(":")) results.count = static_cast<std::size_t>(cursor_.integer());
+      operation.results.push_back(results);
+      if (!cursor_.accept(",")) {
+        cursor_.expect("=");
+        break;
+      }
+    }
+    operation.at = cursor_.at();
+    if (cursor_.peek() == '"') {
+      operation.name = cursor_.quoted();
+      parse_generic(operation);
+    } else {
+      operation.name = cursor_.word();
+      if (operation.name.empty()) cursor_.fail("expected an operation");
+      parse_short(operation);
+    }
+    skip_location(cursor_);
+    return operation;
+  }
+
+  /// `(%a, %b) <{...}> ({...}, {...}) {...} : (types) -> types`
+  void parse_generic(Operation& operation) {
+    cursor_.expect("(");
+    while (!cursor_.accept(")")) {
+      if (!operation.operands.empty()) cursor_.expect(",");
+      operation.operands.push_back(parse_use());
+    }
+    if (cursor_.accept("<")) {
+      parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+      cursor_.expect(">");
+    }
+    if (cursor_.accept("(")) {
+      do {
+        operation.regions.push_back(parse_region());
+      } while (cursor_.accept(","));
+      cursor_.expect(")");
+    }
+    if (cursor_.peek() == '{') parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+    cursor_.expect(":");
+    parse_types(operation);
+  }
+
+  /// The types after the colon: `(A, B) -> C`, `A, B` or `A -> B`.
+  void parse_types(Operation& operation) {
+    if (cursor_.accept("(")) {
+      operation.has_operand_types = true;
+      operation.operand_types = parse_type_list(")");
+      cursor_.expect("->");
+      parse_result_types(operation);
+      return;
+    }
+    operation.types = parse_type_list("");
+    if (!cursor_.accept("->")) return;
+    operation.has_operand_types = true;
+    operation.operand_types = std::exchange(operation.types, {});
+    parse_result_types(operation);
+  }
+  void parse_result_types(Operation& operation) {
+    if (cursor_.accept("("))
+      operation.types = parse_type_list(")");
+    else
+      operation.types = {parse_tensor_type(cursor_)};
+  }
+  std::vector<TensorType> parse_type_list(std::string_view close) {
+    std::vector<TensorType> types;
+    if (!close.empty() && cursor_.accept(close)) return types;
+    do {
+      types.push_back(parse_tensor_type(cursor_));
+    } while (cursor_.accept(","));
+    if (!close.empty()) cursor_.expect(close);
+    return types;
+  }
+
+  /// Operands, words and named attributes in any order, then types and regions.
+  void parse_short(Operation& operation) {
+    std::vector<Use> inits;        // of a reduction
+    std::vector<Parameter> names;  // of what a loop carries
+    std::string_view applied;
+    while (true) {
+      const char next = cursor_.peek();
+      if (next == '%') {
+        operation.operands.push_back(parse_use());
+      } else if (next == '(') {
+        parse_group(operation, inits, names);
+      } else if (next == '@') {
+        Entry callee{"callee", attribute_of(Kind::kSymbol, cursor_.at())};
+        callee.value.text = cursor_.name_after('@');
+        operation.attributes.push_back(std::move(callee));
+      } else if (next == '"') {
+        cursor_.quoted();
+      } else if (next == '[') {
+        parse_ranges(operation);
+      } else if (next == '{') {
+        parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+      } else if (next == ',') {
+        cursor_.expect(",");
+        continue;
+      } else if (next == ':') {
+        cursor_.expect(":");
+        parse_types(operation);
+        break;
+      } else if (cursor_.sees("dense")) {
+        Entry value{.name = "value", .value = parse_attribute(cursor_, aliases_)};
+        operation.types = {value.value.type};
+        operation.attributes.push_back(std::move(value));
+        break;
+      } else {
+        const std::string_view word = cursor_.word();
+        if (word.empty()) break;  // an operation without types
+        if (word == "applies") {
+          applied = cursor_.word();
+        } else if (cursor_.accept("=")) {
+          add_named(operation, word);
+        } else if (word != "across") {
+          operation.words.push_back(word);
+        }
+      }
+    }
+    operation.operands.insert(operation.operands.end(), inits.begin(), inits.end());
+    if (cursor_.accept_word("attributes"))
+      parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+    if (!names.empty()) parse_loop_regions(operation, std::move(names));
+    if (cursor_.accept_word("reducer")) parse_reducer(operation);
+    if (!applied.empty()) apply(operation, applied);
+  }
+
+  /// `(%a, %b)`, `(%x init: %z)`, `(%i = %a, %s = %b)`, `(%a, k = 3)`.
+  void parse_group(Operation& operation, std::vector<Use>& inits, std::vector<Parameter>& names) {
+    cursor_.expect("(");
+    bool first = true;
+    while (!cursor_.accept(")")) {
+      if (!std::exchange(first, false)) cursor_.expect(",");
+      if (cursor_.peek() != '%') {
+        const std::string_view word = cursor_.word();
+        cursor_.expect("=");
+        add_named(operation, word);
+        continue;
+      }
+      const Use use = parse_use();
+      if (cursor_.accept("=")) {
+        names.push_back({use.name, {}});
+        operation.operands.push_back(parse_use());
+      } else {
+        operation.operands.push_back(use);
+        if (cursor_.accept("init:")) inits.push_back(parse_use());
+      }
+    }
+  }
+
+  void add_named(Operation& operation, std::string_view name) {
+    Attribute value = parse_attribute(cursor_, aliases_);
+    if (name == "window" && value.kind == Kind::kDictionary) {
+      for (Entry& entry : value.entries) operation.attributes.push_back(std::move(entry));
+    } else {
+      operation.attributes.push_back({name, std::move(value)});
+    }
+  }
+
+  /// `[0:4:2, 1:3]` as the attributes of a slice.
+  void parse_ranges(Operation& operation) {
+    Attribute starts = attribute_of(Kind::kList, cursor_.at()), limits = starts, strides = starts;
+    const auto number = [&](std::int64_t value) {
+      Attribute attribute = attribute_of(Kind::kInteger, cursor_.at());
+      attribute.integer = value;
+      return attribute;
+    };
+    cursor_.expect("[");
+    while (!cursor_.accept("]")) {
+      if (!starts.list.empty()) cursor_.expect(",");
+      starts.list.push_back(number(cursor_.integer()));
+      cursor_.expect(":");
+      limits.list.push_back(number(cursor_.integer()));
+      strides.list.push_back(number(cursor_.accept(":") ? cursor_.integer() : 1));
+    }
+    operation.attributes.push_back({"start_indices", std::move(starts)});
+    operation.attributes.push_back({"limit_indices", std::move(limits)});
+    operation.attributes.push_back({"strides", std::move(strides)});
+  }
+
+  /// `cond { ... } do { ... }`: both regions have what the loop carries as parameters.
+  void parse_loop_regions(Operation& operation, std::vector<Parameter> names) {
+    if (operation.types.size() != names.size())
+      fail(cursor_.text(), operation.at,
+           fmt::format("{} values and {} types", names.size(), operation.types.size()));
+    for (std::size_t i = 0; i < names.size(); i++) names[i].type = operation.types[i];
+    for (const std::string_view word : {"cond", "do"}) {
+      cursor_.expect(word);
+      operation.regions.push_back(parse_region());
+      operation.regions.back().parameters = names;
+    }
+  }
+
+  /// `reducer(%a: A, %b: A) (%c: B, %d: B) { ... }`: the parameters of each array together.
+  void parse_reducer(Operation& operation) {
+    Block accumulated, elements;
+    while (cursor_.peek() == '(') {
+      Block pair;
+      parse_parameters(pair);
+      if (pair.parameters.size() != 2) cursor_.fail("expected two parameters of each array");
+      accumulated.parameters.push_back(std::move(pair.parameters[0]));
+      elements.parameters.push_back(std::move(pair.parameters[1]));
+    }
+    Block region = parse_region();
+    region.parameters = std::move(accumulated.parameters);
+    for (Parameter& parameter : elements.parameters)
+      region.parameters.push_back(std::move(parameter));
+    operation.regions.push_back(std::move(region));
+  }
+
+  /// `applies stablehlo.add`: a region of that operation.
+  void apply(Operation& operation, std::string_view applied) {
+    if (operation.types.size() != 1) fail(cursor_.text(), operation.at, "expected one result");
+    const TensorType scalar{operation.types[0].dtype, {}};
+    Block region;
+    // Names that no text has.
+    region.parameters = {{" a", scalar}, {" b", scalar}};
+    Operation combine{.name = applied, .at = operation.at};
+    combine.results = {{" c"}};
+    combine.operands = {{.name = " a", .at = operation.at}, {.name = " b", .at = operation.at}};
+    combine.types = {scalar};
+    Operation give{.name = "stablehlo.return", .at = operation.at};
+    give.operands = {{.name = " c", .at = operation.at}};
+    region.operations.push_back(std::move(combine));
+    region.operations.push_back(std::move(give));
+    operation.regions.push_back(std::move(region));
+  }
+
+  Cursor cursor_;
+  Aliases aliases_;
+  int nested_ = 0;
+};
+
+}  // namespace
+
+std::vector<Operation> parse_functions(std::string_view text) { return Parser(text).functions(); }
+
+}  // namespace rondo::text::mlir

@@ -1,0 +1,98 @@
+// A program of MLIR as it is written: operations with their operands by name, attributes and
+// regions. Names and texts are views of the text that was parsed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "rondo/literal.h"
+#include "rondo/type.h"
+
+namespace rondo::text::mlir {
+
+/// The place of a byte in the text.
+using Offset = std::size_t;
+
+struct Entry;
+
+struct Attribute {
+  enum class Kind : std::uint8_t {
+    kUnit,
+    kBool,  // integer is 0 or 1
+    kInteger,
+    kFloat,
+    kString,  // text: what is between the quotes
+    kWord,    // text: of an enumeration
+    kSymbol,  // text: without the `@`
+    kList,
+    kProduct,  // of lists: `[0] x [1]`, `[b, 0, f]x[0, i, o]->[b, 0, f]`
+    kDictionary,
+    kElements,  // `dense<...>`
+    kOther,     // types, and attributes of unknown dialects
+  };
+  Kind kind = Kind::kUnit;
+  Offset at = 0;
+  std::int64_t integer = 0;
+  double number = 0;
+  std::string_view text = {};
+  std::vector<Attribute> list = {};
+  std::vector<Entry> entries;
+  TensorType type = {};   // of elements
+  Literal elements = {};  // of this type; or a scalar, if all of them are equal
+};
+struct Entry {
+  std::string_view name = {};
+  Attribute value;
+};
+
+inline Attribute attribute_of(Attribute::Kind kind, Offset at) {
+  Attribute attribute;
+  attribute.kind = kind;
+  attribute.at = at;
+  return attribute;
+}
+
+/// A use of a value: of all results of an operation, `%2`, or of one, `%2#1`.
+struct Use {
+  std::string_view name = {};
+  std::size_t element = 0;
+  Offset at = 0;
+};
+
+struct Operation;
+struct Parameter {
+  std::string_view name = {};
+  TensorType type;
+};
+struct Block {
+  std::vector<Parameter> parameters = {};
+  std::vector<Operation> operations;
+};
+
+struct Operation {
+  struct Results {
+    std::string_view name = {};
+    std::size_t count = 1;
+  };
+  std::string_view name = {};
+  Offset at = 0;
+  std::vector<Results> results = {};
+  std::vector<Use> operands = {};
+  std::vector<std::string_view> words = {};  // of the short form, without a name: `LT`, `SIGNED`
+  std::vector<Entry> attributes = {};
+  std::vector<Block> regions = {};
+  bool has_operand_types = false;
+  std::vector<TensorType> operand_types = {};
+  std::vector<TensorType> types = {};  // of the results, or whatever types the short form has
+
+  const Attribute* find(std::string_view name_of_entry) const {
+    for (const Entry& entry : attributes) {
+      if (entry.name == name_of_entry) return &entry.value;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace rondo::text::mlir

@@ -1,0 +1,271 @@
+#include "text/mlir/values.h"
+
+#include <charconv>
+
+#include "fmt/format.h"
+
+namespace rondo::text::mlir {
+
+namespace {
+
+using Kind = Attribute::Kind;
+
+DType parse_element_type(Cursor& cursor) {
+  struct Named {
+    std::string_view name;
+    DType dtype;
+  };
+  static constexpr Named kNamed[] = {
+      {"i1", DType::kPred},  {"i8", DType::kS8},   {"i16", DType::kS16},   {"i32", DType::kS32},
+      {"i64", DType::kS64},  {"ui8", DType::kU8},  {"ui16", DType::kU16},  {"ui32", DType::kU32},
+      {"ui64", DType::kU64}, {"f16", DType::kF16}, {"bf16", DType::kBF16}, {"f32", DType::kF32},
+      {"f64", DType::kF64},  {"si8", DType::kS8},  {"si16", DType::kS16},  {"si32", DType::kS32},
+      {"si64", DType::kS64}};
+  const Offset at = cursor.at();
+  const std::string_view word = cursor.word();
+  if (word == "complex") {
+    cursor.expect("<");
+    const DType part = parse_element_type(cursor);
+    cursor.expect(">");
+    if (part == DType::kF32) return DType::kC64;
+    if (part == DType::kF64) return DType::kC128;
+    fail(cursor.text(), at, "complex numbers have parts of f32 or f64");
+  }
+  for (const Named& named : kNamed) {
+    if (named.name == word) return named.dtype;
+  }
+  fail(cursor.text(), at,
+       word.empty() ? std::string("expected an element type")
+                    : fmt::format("the element type {} is not supported", word));
+}
+
+/// `1.0 : f32`, `-3 : i64`, `0x7F`.
+Attribute parse_number(Cursor& cursor) {
+  Attribute value = attribute_of(Kind::kInteger, cursor.at());
+  const std::string_view digits = cursor.number();
+  const bool hex = digits.find("0x") != digits.npos || digits.find("0X") != digits.npos;
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  if (hex) {
+    std::uint64_t bits = 0;
+    const bool negative = digits.front() == '-';
+    const auto [next, error] = std::from_chars(begin + (negative ? 3 : 2), end, bits, 16);
+    if (error != std::errc() || next != end) fail(cursor.text(), value.at, "expected a number");
+    value.integer = static_cast<std::int64_t>(negative ? 0 - bits : bits);
+  } else if (digits.find_first_of(".eE") != digits.npos) {
+    value.kind = Kind::kFloat;
+    const auto [next, error] = std::from_chars(begin, end, value.number);
+    if (error == std::errc::invalid_argument || next != end)
+      fail(cursor.text(), value.at, "expected a number");
+  } else {
+    const auto [next, error] = std::from_chars(begin, end, value.integer);
+    if (error != std::errc() || next != end)
+      fail(cursor.text(), value.at, "expected a number of 64 bits");
+  }
+  // Its type; in the short form of an operation, that of the operation may follow: `dim = 0 :
+  // tensor`.
+  Cursor ahead = cursor;
+  if (ahead.accept(":") && (ahead.peek() == 'i' || ahead.peek() == 'f' || ahead.sees("ui") ||
+                            ahead.sees("si") || ahead.sees("bf"))) {
+    ahead.word();
+    cursor = ahead;
+  }
+  return value;
+}
+
+Attribute parse_list(Cursor& cursor, const Aliases& aliases, int nested) {
+  Attribute list = attribute_of(Kind::kList, cursor.at());
+  cursor.expect("[");
+  while (!cursor.accept("]")) {
+    if (!list.list.empty()) cursor.expect(",");
+    list.list.push_back(parse_attribute(cursor, aliases, nested + 1));
+  }
+  return list;
+}
+
+/// `[0, 1]`, or a product of such lists.
+Attribute parse_product(Cursor& cursor, const Aliases& aliases, int nested) {
+  Attribute first = parse_list(cursor, aliases, nested);
+  Attribute product = attribute_of(Kind::kProduct, first.at);
+  product.list.push_back(std::move(first));
+  while (cursor.accept("->") || cursor.sees("x [") || cursor.sees("x[")) {
+    cursor.accept("x");
+    product.list.push_back(parse_list(cursor, aliases, nested));
+  }
+  return product.list.size() == 1 ? std::move(product.list[0]) : product;
+}
+
+/// `array<i64: 0, 1>`
+Attribute parse_array(Cursor& cursor, const Aliases& aliases, int nested) {
+  Attribute list = attribute_of(Kind::kList, cursor.at());
+  cursor.expect("<");
+  cursor.word();
+  if (cursor.accept(":")) {
+    do {
+      list.list.push_back(parse_attribute(cursor, aliases, nested + 1));
+    } while (cursor.accept(","));
+  }
+  cursor.expect(">");
+  return list;
+}
+
+Attribute parse_dense(Cursor& cursor) {
+  Attribute dense = attribute_of(Kind::kElements, cursor.at());
+  const Offset inside = dense.at + 1;
+  const std::string_view elements = cursor.bracketed('<');
+  cursor.expect(":");
+  dense.type = parse_tensor_type(cursor);
+  dense.elements = parse_elements(cursor.text(), inside, elements, dense.type);
+  return dense;
+}
+
+/// `#alias`, `#stablehlo<kind WORD>`, `#stablehlo.gather<offset_dims = [0]>`.
+Attribute parse_hash(Cursor& cursor, const Aliases& aliases, int nested) {
+  Attribute value = attribute_of(Kind::kOther, cursor.at());
+  const std::string_view name = cursor.name_after('#');
+  if (!cursor.sees("<")) {
+    const auto found = aliases.find(name);
+    if (found == aliases.end())
+      fail(cursor.text(), value.at, fmt::format("#{} is not defined", name));
+    return found->second;
+  }
+  if (name.substr(0, name.find('.')) != "stablehlo" && name.substr(0, name.find('.')) != "chlo") {
+    value.text = cursor.bracketed('<');
+    return value;
+  }
+  cursor.expect("<");
+  if (cursor.sees("[")) {
+    value = parse_product(cursor, aliases, nested);
+    cursor.expect(">");
+    return value;
+  }
+  Cursor ahead = cursor;
+  ahead.word();
+  if (ahead.sees("=") || ahead.sees(">")) {
+    value.kind = Kind::kDictionary;
+    cursor.go_to(value.at + 1 + name.size());
+    parse_entries(cursor, "<", ">", aliases, value.entries, nested);
+    return value;
+  }
+  cursor.word();
+  value.kind = Kind::kWord;
+  value.text = cursor.word();
+  cursor.expect(">");
+  return value;
+}
+
+}  // namespace
+
+TensorType parse_tensor_type(Cursor& cursor) {
+  const Offset at = cursor.at();
+  if (!cursor.accept_word("tensor")) {
+    const std::string_view other = cursor.peek() == '!' ? "!" : cursor.word();
+    fail(cursor.text(), at,
+         other.empty()
+             ? std::string("expected a type, `tensor<...>`")
+             : fmt::format("values of the type {}... are not supported, only tensors", other));
+  }
+  cursor.expect("<");
+  std::vector<std::int64_t> dims;
+  while (cursor.peek() == '?' || (cursor.peek() >= '0' && cursor.peek() <= '9')) {
+    if (cursor.peek() == '?') cursor.fail("sizes that are not known are not supported");
+    dims.push_back(cursor.integer());
+    cursor.expect("x");
+  }
+  const DType dtype = parse_element_type(cursor);
+  if (cursor.peek() == ',') cursor.fail("encodings of tensors are not supported");
+  cursor.expect(">");
+  try {
+    return {dtype, Shape(dims)};
+  } catch (const Error& error) {
+    fail(cursor.text(), at, error.what());
+  }
+}
+
+void skip_location(Cursor& cursor) {
+  if (cursor.accept_word("loc")) cursor.bracketed('(');
+}
+
+void parse_entries(Cursor& cursor, std::string_view open, std::string_view close,
+                   const Aliases& aliases, std::vector<Entry>& entries, int nested) {
+  if (nested > kMostNested) cursor.fail(fmt::format("nested deeper than {}", kMostNested));
+  cursor.expect(open);
+  bool first = true;
+  while (!cursor.accept(close)) {
+    if (!std::exchange(first, false)) cursor.expect(",");
+    Entry entry;
+    entry.name = cursor.peek() == '"' ? cursor.quoted() : cursor.word();
+    if (entry.name.empty()) cursor.fail("expected the name of an attribute");
+    entry.value.at = cursor.at();
+    if (cursor.accept("=")) entry.value = parse_attribute(cursor, aliases, nested + 1);
+    entries.push_back(std::move(entry));
+  }
+}
+
+Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested) {
+  if (nested > kMostNested) cursor.fail(fmt::format("nested deeper than {}", kMostNested));
+  Attribute value = attribute_of(Kind::kUnit, cursor.at());
+  const char next = cursor.peek();
+  switch (next) {
+    case '"':
+      value.kind = Kind::kString;
+      value.text = cursor.quoted();
+      if (cursor.accept(":")) cursor.word();
+      return value;
+    case '@':
+      value.kind = Kind::kSymbol;
+      value.text = cursor.name_after('@');
+      return value;
+    case '[':
+      return parse_product(cursor, aliases, nested);
+    case '{':
+      value.kind = Kind::kDictionary;
+      parse_entries(cursor, "{", "}", aliases, value.entries, nested);
+      return value;
+    case '#':
+      return parse_hash(cursor, aliases, nested);
+    case '(': {  // the type of a function
+      value.kind = Kind::kOther;
+      cursor.bracketed('(');
+      cursor.expect("->");
+      if (cursor.peek() == '(')
+        cursor.bracketed('(');
+      else
+        parse_tensor_type(cursor);
+      return value;
+    }
+    case '!':
+    case '<':  // of a dialect
+      value.kind = Kind::kOther;
+      if (next == '!') cursor.name_after('!');
+      if (cursor.peek() == '<') value.text = cursor.bracketed('<');
+      return value;
+    default:
+      break;
+  }
+  if (next == '-' || next == '+' || (next >= '0' && next <= '9')) return parse_number(cursor);
+  const std::string_view word = cursor.word();
+  if (word.empty()) cursor.fail("expected an attribute");
+  if (word == "true" || word == "false") {
+    value.kind = Kind::kBool;
+    value.integer = word == "true" ? 1 : 0;
+    return value;
+  }
+  if (word == "unit") return value;
+  if (word == "dense") return parse_dense(cursor);
+  if (word == "array") return parse_array(cursor, aliases, nested);
+  if (word == "dense_resource" || word == "sparse")
+    fail(cursor.text(), value.at, fmt::format("{} elements are not supported", word));
+  value.kind = Kind::kWord;
+  value.text = word;
+  if (word == "loc") {
+    value.kind = Kind::kOther;
+    cursor.bracketed('(');
+  } else if (cursor.peek() == '<') {
+    value.kind = Kind::kOther;
+    cursor.bracketed('<');
+  }
+  return value;
+}
+
+}  // namespace rondo::text::mlir

@@ -1,0 +1,32 @@
+// Types and attributes of MLIR.
+#pragma once
+
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "text/mlir/cursor.h"
+#include "text/mlir/program.h"
+
+namespace rondo::text::mlir {
+
+/// Regions, lists and dictionaries within each other; more is an error.
+inline constexpr int kMostNested = 100;
+
+/// `#name = ...` before or after the module.
+using Aliases = absl::flat_hash_map<std::string_view, Attribute>;
+
+/// `tensor<2x3xf32>`. Fails for any other type.
+TensorType parse_tensor_type(Cursor& cursor);
+Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested = 0);
+/// `{a = 1 : i64, b}`, or with other brackets; appends the entries.
+void parse_entries(Cursor& cursor, std::string_view open, std::string_view close,
+                   const Aliases& aliases, std::vector<Entry>& entries, int nested = 0);
+/// Goes past `loc(...)` if there is one.
+void skip_location(Cursor& cursor);
+
+/// What is within `dense<...>`, from `at` on, as elements of the type: a scalar if it is one value
+/// for all of several.
+Literal parse_elements(std::string_view text, Offset at, std::string_view inside,
+                       const TensorType& type);
+
+}  // namespace rondo::text::mlir

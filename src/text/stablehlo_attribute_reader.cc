@@ -1,0 +1,207 @@
+// The attributes of an operation of StableHLO, by the description in the record of its op.
+#include <algorithm>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "ir/attribute_text.h"
+#include "text/mlir/cursor.h"
+#include "text/stablehlo_reader.h"
+
+namespace rondo::text {
+
+namespace {
+
+using mlir::Attribute;
+using mlir::Entry;
+using Kind = Attribute::Kind;
+
+/// Of any operation: how exactly XLA computes it.
+constexpr std::string_view kHintsOfAll[] = {"result_accuracy"};
+
+class StablehloAttributeReader final : public ir::AttributeCodec {
+ public:
+  explicit StablehloAttributeReader(const ReadOperation& read)
+      : read_(read), entries_(&read.operation.attributes) {}
+  bool reads() const noexcept override { return true; }
+
+  void integer(ir::FieldName name, std::int64_t& value, Need need) override {
+    if (const Attribute* attribute = find(name, need)) value = integer_of(*attribute, name);
+  }
+  void flag(ir::FieldName name, bool& value, Need need) override {
+    const Attribute* attribute = find(name, need);
+    if (!attribute) return;
+    if (attribute->kind != Kind::kBool) fail_at(*attribute, name, "true or false");
+    value = attribute->integer != 0;
+  }
+  void integers(ir::FieldName name, std::vector<std::int64_t>& values, Need need) override {
+    const Attribute* attribute = find(name, group_ ? Need::kOptional : need);
+    if (attribute) values = integers_of(*attribute, name);
+  }
+  void pairs(ir::FieldName name, std::vector<std::pair<std::int64_t, std::int64_t>>& values,
+             Need need) override {
+    const Attribute* attribute = find(name, need);
+    if (!attribute) return;
+    std::vector<std::int64_t> numbers;
+    if (attribute->kind == Kind::kElements && attribute->type.rank() == 2 &&
+        attribute->type.shape[1] == 2) {
+      numbers = integers_of(*attribute, name);
+    } else if (attribute->kind == Kind::kList) {
+      for (const Attribute& pair : attribute->list) {
+        const std::vector<std::int64_t> both = integers_of(pair, name);
+        if (both.size() != 2) fail_at(*attribute, name, "pairs of integers");
+        numbers.insert(numbers.end(), both.begin(), both.end());
+      }
+    } else {
+      fail_at(*attribute, name, "pairs of integers");
+    }
+    values.clear();
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2)
+      values.emplace_back(numbers[i], numbers[i + 1]);
+  }
+  void word(ir::FieldName name, std::string_view, std::size_t place,
+            std::span<const std::string_view> words, std::size_t& choice, Need need) override {
+    const std::vector<std::string_view>& unnamed = read_.operation.words;
+    std::string_view text;
+    if (const Attribute* attribute = find(name, Need::kOptional)) {
+      if (attribute->kind != Kind::kWord)
+        fail_at(*attribute, name, fmt::format("one of {}", fmt::join(words, ", ")));
+      text = attribute->text;
+    } else if (place < unnamed.size()) {
+      text = unnamed[place];
+      words_ = std::max(words_, place + 1);
+    } else {
+      if (need == Need::kRequired) missing(name);
+      return;
+    }
+    const auto found = std::find(words.begin(), words.end(), text);
+    if (found == words.end())
+      fail(fmt::format("`{}` is {}; it can be {}", name.full, text, fmt::join(words, ", ")));
+    choice = static_cast<std::size_t>(found - words.begin());
+  }
+  void group(ir::FieldName name, std::string_view, absl::FunctionRef<void()> fields) override {
+    const Attribute* attribute = find(name, Need::kOptional);
+    if (!attribute) return;
+    if (attribute->kind != Kind::kDictionary) fail_at(*attribute, name, "fields in angle brackets");
+    const std::vector<Entry>* const outer = std::exchange(entries_, &attribute->entries);
+    group_ = true;
+    fields();
+    group_ = false;
+    check_all_used();
+    entries_ = outer;
+  }
+  void axis_labels(ir::FieldName name, std::array<std::string, 3>& labels) override {
+    const Attribute* attribute = find(name, Need::kRequired);
+    if (attribute->kind != Kind::kProduct || attribute->list.size() != labels.size())
+      fail_at(*attribute, name, "three lists of axes");
+    for (std::size_t i = 0; i < labels.size(); i++) {
+      labels[i].clear();
+      for (const Attribute& label : attribute->list[i].list)
+        labels[i] +=
+            label.kind == Kind::kInteger ? std::to_string(label.integer) : std::string(label.text);
+    }
+  }
+  void brief_product(std::string_view name, std::vector<std::int64_t>& left,
+                     std::vector<std::int64_t>& right) override {
+    const Attribute* attribute = find({name}, Need::kOptional);
+    if (!attribute) return;
+    if (attribute->kind != Kind::kProduct || attribute->list.size() != 2)
+      fail_at(*attribute, {name}, "two lists, `[0] x [1]`");
+    left = integers_of(attribute->list[0], {name});
+    right = integers_of(attribute->list[1], {name});
+  }
+  void hint(ir::FieldName name) override { find(name, Need::kOptional); }
+
+  const TensorType& operand(std::size_t i) const override {
+    if (i >= read_.operands.size()) fail("it has too few operands");
+    return read_.operands[i].type();
+  }
+  const TensorType& result(std::size_t i) const override {
+    if (i >= read_.operation.types.size()) fail("the types of its results are missing");
+    return read_.operation.types[i];
+  }
+  std::span<const Function> regions() const override { return read_.regions; }
+  [[noreturn]] void fail(const std::string& message) const override {
+    mlir::fail(read_.text, read_.operation.at,
+               fmt::format("{}: {}", read_.operation.name, message));
+  }
+
+  /// Fails for an attribute that nobody asked for. Names with a point belong to other dialects.
+  void check_all_used() const {
+    for (const Entry& entry : *entries_) {
+      if (entry.name.find('.') != entry.name.npos || is_used(entry)) continue;
+      if (std::find(std::begin(kHintsOfAll), std::end(kHintsOfAll), entry.name) !=
+          std::end(kHintsOfAll))
+        continue;
+      mlir::fail(
+          read_.text, entry.value.at,
+          fmt::format("{}: the attribute `{}` is not supported", read_.operation.name, entry.name));
+    }
+    if (words_ < read_.operation.words.size() && !group_)
+      fail(fmt::format("the word {} is not supported here", read_.operation.words[words_]));
+  }
+
+ private:
+  bool is_used(const Entry& entry) const {
+    return std::find(used_.begin(), used_.end(), &entry) != used_.end();
+  }
+  const Attribute* find(ir::FieldName name, Need need) {
+    for (const Entry& entry : *entries_) {
+      if (entry.name != name.full && (name.brief.empty() || entry.name != name.brief)) continue;
+      used_.push_back(&entry);
+      return &entry.value;
+    }
+    if (need == Need::kRequired) missing(name);
+    return nullptr;
+  }
+  [[noreturn]] void missing(ir::FieldName name) const {
+    fail(fmt::format("the attribute `{}` is missing", name.full));
+  }
+  [[noreturn]] void fail_at(const Attribute& attribute, ir::FieldName name,
+                            std::string_view meant) const {
+    mlir::fail(read_.text, attribute.at,
+               fmt::format("{}: `{}` must be {}", read_.operation.name, name.full, meant));
+  }
+  std::int64_t integer_of(const Attribute& attribute, ir::FieldName name) const {
+    if (attribute.kind != Kind::kInteger) fail_at(attribute, name, "an integer");
+    return attribute.integer;
+  }
+  std::vector<std::int64_t> integers_of(const Attribute& attribute, ir::FieldName name) const {
+    std::vector<std::int64_t> values;
+    if (attribute.kind == Kind::kElements && attribute.type.dtype == DType::kS64) {
+      const auto elements = attribute.elements.data<std::int64_t>();
+      values.assign(elements.begin(), elements.end());
+      // One value for all of them: no more than axes, or pairs of them.
+      constexpr std::int64_t kMost = 128;
+      if (attribute.elements.type() != attribute.type && attribute.type.elements() <= kMost)
+        values.assign(static_cast<std::size_t>(attribute.type.elements()), elements[0]);
+      return values;
+    }
+    if (attribute.kind != Kind::kList) fail_at(attribute, name, "a list of integers");
+    for (const Attribute& value : attribute.list) {
+      if (value.kind != Kind::kInteger && value.kind != Kind::kBool)
+        fail_at(attribute, name, "a list of integers");
+      values.push_back(value.integer);
+    }
+    return values;
+  }
+
+  const ReadOperation& read_;
+  const std::vector<Entry>* entries_;
+  absl::InlinedVector<const Entry*, 8> used_;
+  std::size_t words_ = 0;  // that were asked for
+  bool group_ = false;
+};
+
+}  // namespace
+
+ir::Attributes read_stablehlo_attributes(const ir::OpDef& op, const ReadOperation& read) {
+  StablehloAttributeReader reader(read);
+  ir::Attributes attributes;
+  if (op.text.attributes) attributes = op.text.attributes->read(reader);
+  reader.check_all_used();
+  return attributes;
+}
+
+}  // namespace rondo::text
