@@ -190,5 +190,28 @@ void DispatchOneAdd(benchmark::State& state) {
 }
 BENCHMARK(DispatchOneAdd)->Unit(benchmark::kMicrosecond);
 
+/// Matrices of n rows and columns of f64, on both sides of the size from which LAPACK factors them.
+template <class F>
+void Factorise(benchmark::State& state, F factor) {
+  const std::int64_t n = state.range(0);
+  const Tensor a = Tensor(random::normal(random::key(1), f64({n, n})).eval());
+  const Literal x =
+      (matmul(a, transpose(a)) + static_cast<double>(n) * diag(ones(f64({n})))).eval();
+  const auto run = jit(factor);
+  for (auto _ : state) benchmark::DoNotOptimize(run(Tensor(x)).eval());
+}
+#define RONDO_FACTORISE(name, result)                                 \
+  BENCHMARK_CAPTURE(Factorise, name, [](Tensor x) { return result; }) \
+      ->Arg(32)                                                       \
+      ->Arg(63)                                                       \
+      ->Arg(64)                                                       \
+      ->Arg(512)                                                      \
+      ->Unit(benchmark::kMillisecond)
+RONDO_FACTORISE(cholesky, cholesky(x));
+RONDO_FACTORISE(lu, lu(x).lu);
+RONDO_FACTORISE(qr, qr(x).q);
+RONDO_FACTORISE(eigh, eigh(x).vectors);
+RONDO_FACTORISE(svd, svd(x).u);
+
 }  // namespace
 }  // namespace rondo

@@ -35,14 +35,19 @@ struct Blas {
 
 #ifdef RONDO_OPENBLAS_SONAME
 
+const SharedLibrary& shared_library() {
+  static const SharedLibrary library(RONDO_OPENBLAS_SONAME);
+  return library;
+}
+
 Blas load() {
-  const SharedLibrary library(RONDO_OPENBLAS_SONAME);
+  const SharedLibrary& library = shared_library();
   const Blas blas{library.symbol<decltype(Blas::sgemm)>("cblas_sgemm"),
                   library.symbol<decltype(Blas::dgemm)>("cblas_dgemm"),
                   library.symbol<decltype(Blas::set_threads)>("openblas_set_num_threads")};
   if (blas.sgemm && blas.dgemm && blas.set_threads) return blas;
   std::fputs("rondo: " RONDO_OPENBLAS_SONAME
-             " is not there or is no OpenBLAS; large products run without it, slower.\n",
+             " is not there or is no OpenBLAS; large matrices are computed without it, slower.\n",
              stderr);
   return {};
 }
@@ -102,7 +107,16 @@ bool blas_multiply(const double* a, bool a_swapped, const double* b, bool b_swap
   return true;
 }
 
+void* openblas_function([[maybe_unused]] const char* name) {
+#ifdef RONDO_OPENBLAS_SONAME
+  if (openblas().set_threads) return shared_library().symbol<void*>(name);
+#endif
+  return nullptr;
+}
+
 #else
+
+void* openblas_function(const char*) { return nullptr; }
 
 bool blas_multiply(const float*, bool, const float*, bool, std::int64_t, std::int64_t, std::int64_t,
                    float*, ir::Host&) {

@@ -1,4 +1,4 @@
-// Products of large matrices by OpenBLAS, if the build includes it.
+// OpenBLAS, and products of large matrices by it, if the build includes it.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +15,9 @@ bool blas_multiply(const float* a, bool a_swapped, const float* b, bool b_swappe
                    std::int64_t count, std::int64_t n, float* out, ir::Host& host);
 bool blas_multiply(const double* a, bool a_swapped, const double* b, bool b_swapped, std::int64_t m,
                    std::int64_t count, std::int64_t n, double* out, ir::Host& host);
+
+/// The address of a function of the shared OpenBLAS, on one thread; null where it is not available,
+/// lacks the function, or is linked statically.
+void* openblas_function(const char* name);
 
 }  // namespace rondo::ops

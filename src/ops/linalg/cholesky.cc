@@ -1,6 +1,7 @@
 // The Cholesky factor. The kernel goes along the rows: an element is that of x less the product of
 // two rows so far, so that all inner loops are sums over contiguous elements.
 #include "ir/attribute_text.h"
+#include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/ops/elementwise.h"
@@ -42,7 +43,8 @@ void cholesky_kernel(const ir::KernelRun& run) {
                  ir::Poller poller(host);
                  for (std::int64_t i = first; i < end; i++) {
                    T* l = run.result<T>() + i * n * n;
-                   if (factor_rows(run.operand<T>(0) + i * n * n, l, n, poller)) continue;
+                   const T* x = run.operand<T>(0) + i * n * n;
+                   if (lapack_cholesky(x, n, l, host) || factor_rows(x, l, n, poller)) continue;
                    std::fill_n(l, n * n, T(std::numeric_limits<Real<T>>::quiet_NaN()));
                    poller.did(n * n);
                  }

@@ -1,4 +1,5 @@
 // Gaussian elimination with row exchanges.
+#include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/loops.h"
@@ -66,10 +67,12 @@ void lu_kernel(const ir::KernelRun& run) {
                  for (std::int64_t i = first; i < end; i++) {
                    T* a = run.result<T>() + i * m * n;
                    const T* from = run.operand<T>(0) + i * m * n;
+                   std::int32_t* pivots = run.result<std::int32_t>(1) + i * k;
+                   std::int32_t* permutation = run.result<std::int32_t>(2) + i * m;
+                   if (lapack_lu(from, m, n, a, pivots, permutation, host)) continue;
                    if (a != from) std::copy_n(from, m * n, a);
                    poller.did(m * n);
-                   eliminate(a, m, n, run.result<std::int32_t>(1) + i * k,
-                             run.result<std::int32_t>(2) + i * m, poller);
+                   eliminate(a, m, n, pivots, permutation, poller);
                  }
                });
   });

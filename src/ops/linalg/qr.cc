@@ -2,6 +2,7 @@
 // 1 - tau v v^H with LAPACK's signs (xLARFG).
 #include <vector>
 
+#include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/loops.h"
@@ -103,8 +104,9 @@ void qr_kernel(const ir::KernelRun& run) {
                [&](std::int64_t first, std::int64_t end, ir::Host& host) {
                  ir::Poller poller(host);
                  for (std::int64_t i = first; i < end; i++) {
-                   factor_qr(run.operand<T>(0) + i * m * n, m, n, run.result<T>(0) + i * m * k,
-                             run.result<T>(1) + i * k * n, poller);
+                   const T* a = run.operand<T>(0) + i * m * n;
+                   T *q = run.result<T>(0) + i * m * k, *r = run.result<T>(1) + i * k * n;
+                   if (!lapack_qr(a, m, n, q, r, host)) factor_qr(a, m, n, q, r, poller);
                  }
                });
   });

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/jacobi.h"
 #include "rondo/loops.h"
@@ -171,8 +172,10 @@ void svd_kernel(const ir::KernelRun& run) {
                  [&](std::int64_t first, std::int64_t end, ir::Host& host) {
                    ir::Poller poller(host);
                    for (std::int64_t i = first; i < end; i++) {
-                     svd_of(run.operand<T>(0) + i * m * n, m, n, run.result<T>(0) + i * m * k,
-                            run.result<T>(1) + i * k, run.result<T>(2) + i * k * n, poller);
+                     const T* a = run.operand<T>(0) + i * m * n;
+                     T *u = run.result<T>(0) + i * m * k, *s = run.result<T>(1) + i * k;
+                     T* vt = run.result<T>(2) + i * k * n;
+                     if (!lapack_svd(a, m, n, u, s, vt, host)) svd_of(a, m, n, u, s, vt, poller);
                    }
                  });
     }

@@ -1,0 +1,36 @@
+// Factorisations of large matrices by the LAPACK that OpenBLAS contains, if the build includes it.
+#pragma once
+
+#include <cstdint>
+
+#include "ir/kernel.h"
+
+namespace rondo::ops {
+
+/// Each factors one matrix of f32, f64, c64 or c128 (eigh and svd: f32 or f64), stored by rows. It
+/// returns false, without any effect, where the kernel of the op has to: the matrix is small or not
+/// finite, or the library is not available or has failed. Runs on one thread, so that results
+/// depend on the matrix alone, and polls the host about each millisecond.
+
+/// l (n x n), NaN throughout unless x is positive definite.
+template <class T>
+bool lapack_cholesky(const T* x, std::int64_t n, T* l, ir::Host& host);
+
+/// lu (m x n), which may be a itself, the exchanges of rows and the permutation of all rows.
+template <class T>
+bool lapack_lu(const T* a, std::int64_t m, std::int64_t n, T* lu, std::int32_t* pivots,
+               std::int32_t* permutation, ir::Host& host);
+
+/// q (m x k) and r (k x n), where k is the smaller of m and n.
+template <class T>
+bool lapack_qr(const T* a, std::int64_t m, std::int64_t n, T* q, T* r, ir::Host& host);
+
+/// n ascending values, and the vectors as columns (n x n).
+template <class T>
+bool lapack_eigh(const T* x, std::int64_t n, T* values, T* vectors, ir::Host& host);
+
+/// u (m x k), k descending s, and vt (k x n).
+template <class T>
+bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::Host& host);
+
+}  // namespace rondo::ops
