@@ -70,19 +70,15 @@ Tensor random_matrix(DType dtype, std::int64_t m, std::int64_t n) {
   };
   return convert(is_complex(dtype) ? complex(part(1), part(2)) : part(1), dtype);
 }
-Tensor first_columns(const Tensor& x, std::int64_t n) {
-  return slice(x, {0, 0}, {x.dim(0), n});
-}
+Tensor first_columns(const Tensor& x, std::int64_t n) { return slice(x, {0, 0}, {x.dim(0), n}); }
 
 struct Precision {
   DType dtype;
   double error;
 };
 constexpr Precision kReal[] = {{DType::kF32, 2e-4}, {DType::kF64, 4e-13}};
-constexpr Precision kAll[] = {{DType::kF32, 2e-4},
-                              {DType::kF64, 4e-13},
-                              {DType::kC64, 2e-4},
-                              {DType::kC128, 4e-13}};
+constexpr Precision kAll[] = {
+    {DType::kF32, 2e-4}, {DType::kF64, 4e-13}, {DType::kC64, 2e-4}, {DType::kC128, 4e-13}};
 
 TEST(Lapack, Cholesky) {
   for (const auto& [dtype, error] : kAll) {
@@ -122,8 +118,8 @@ TEST(Lapack, CholeskyOfIndefiniteMatricesIsNan) {
 
 TEST(Lapack, Lu) {
   for (const auto& [dtype, error] : kAll) {
-    for (const auto& [m, n] : {std::pair(kSize, kSize), std::pair(kSize + 10, kSize),
-                               std::pair(kSize, kSize + 10)}) {
+    for (const auto& [m, n] :
+         {std::pair(kSize, kSize), std::pair(kSize + 10, kSize), std::pair(kSize, kSize + 10)}) {
       SCOPED_TRACE(std::string(dtype_name(dtype)) + " of " + std::to_string(m) + " rows");
       const Tensor a = random_matrix(dtype, m, n);
       const Lu f = lu(a), narrow = lu(first_columns(a, kNarrow));
@@ -167,14 +163,15 @@ TEST(Lapack, LuOfSingularAndBadMatrices) {
   const Lu f = lu(large);
   const Literal order = f.permutation.eval();
   std::vector<bool> seen(kSize);
-  for (const std::int32_t row : order.data<std::int32_t>()) seen.at(static_cast<std::size_t>(row)) = true;
+  for (const std::int32_t row : order.data<std::int32_t>())
+    seen.at(static_cast<std::size_t>(row)) = true;
   for (const bool row : seen) EXPECT_TRUE(row);
 }
 
 TEST(Lapack, Qr) {
   for (const auto& [dtype, error] : kAll) {
-    for (const auto& [m, n] : {std::pair(kSize, kSize), std::pair(kSize + 10, kSize),
-                               std::pair(kSize, kSize + 10)}) {
+    for (const auto& [m, n] :
+         {std::pair(kSize, kSize), std::pair(kSize + 10, kSize), std::pair(kSize, kSize + 10)}) {
       SCOPED_TRACE(std::string(dtype_name(dtype)) + " of " + std::to_string(m) + " rows");
       const Tensor a = random_matrix(dtype, m, n);
       const Qr f = qr(a), narrow = qr(first_columns(a, kNarrow));
@@ -221,8 +218,8 @@ TEST(Lapack, Svd) {
   const Tensor bad = svd(full(f32({kSize, kSize}), kNan)).u;
   EXPECT_TRUE(std::isnan(bad.eval().data<float>()[0]));
   for (const auto& [dtype, error] : kReal) {
-    for (const auto& [m, n] : {std::pair(kSize, kSize), std::pair(2 * kSize + 1, kSize),
-                               std::pair(kSize, kSize + 10)}) {
+    for (const auto& [m, n] :
+         {std::pair(kSize, kSize), std::pair(2 * kSize + 1, kSize), std::pair(kSize, kSize + 10)}) {
       SCOPED_TRACE(std::string(dtype_name(dtype)) + " of " + std::to_string(m) + " rows");
       const Tensor a = random_matrix(dtype, m, n);
       const Svd f = svd(a);
