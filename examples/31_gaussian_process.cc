@@ -103,9 +103,9 @@ int main() {
   // Descent along the gradient in one program.
   const auto fit = rondo::jit([&](Tensor steps) {
     const auto slope = rondo::grad([&](Scales s) { return negative_log_likelihood(s, x, y); });
-    return rondo::fori_loop(
-        0, steps, [&](Tensor, Scales s) { return rondo::axpy(-0.02, slope(s), s); },
-        Scales{0.0, 0.0, 0.0}, {.name = "fit"});
+    return rondo::fori_loop(0, steps,
+                            [&](Tensor, Scales s) { return rondo::axpy(-0.02, slope(s), s); },
+                            Scales{0.0, 0.0, 0.0}, {.name = "fit"});
   });
   std::printf("steps  amplitude  length  noise  log-likelihood\n");
   Scales s;
@@ -143,8 +143,9 @@ int main() {
     std::printf("%5.1f %6.3f %6.3f %s\n", here, m, d, line.c_str());
   }
 
-  const Plain same = plain(xs, ys, std::exp(s.amplitude.item<double>()),
-                           std::exp(s.length.item<double>()), std::exp(s.noise.item<double>()), 6.5);
+  const Plain same =
+      plain(xs, ys, std::exp(s.amplitude.item<double>()), std::exp(s.length.item<double>()),
+            std::exp(s.noise.item<double>()), 6.5);
   std::printf("\nat 6.5, by elimination in plain C++: mean %.3f, deviation %.3f\n", same.mean,
               same.deviation);
   std::printf("log-likelihood by it: %.4f\n", -same.loss);

@@ -96,17 +96,16 @@ int main() {
 
   // The pole leans by 0.2 at first: the cart must go the wrong way before it can come back.
   std::printf("time    place   angle   force\n");
-  const double cost =
-      plain_cost(length, k, [](int i, const std::array<double, 4>& x, double u) {
-        if (i % 8 != 0 || i > 120) return;
-        std::string line(41, ' ');
-        const long cart = std::lround(20 + 20 * x[0]);
-        const long top = std::lround(20 + 20 * (x[0] + 0.5 * x[2]));
-        line[static_cast<std::size_t>(std::clamp(top, 0L, 40L))] = 'o';
-        line[static_cast<std::size_t>(std::clamp(cart, 0L, 40L))] = '=';
-        line.erase(line.find_last_not_of(' ') + 1);
-        std::printf("%4.1f  %7.3f %7.3f %7.3f  %s\n", kTimeStep * i, x[0], x[2], u, line.c_str());
-      });
+  const double cost = plain_cost(length, k, [](int i, const std::array<double, 4>& x, double u) {
+    if (i % 8 != 0 || i > 120) return;
+    std::string line(41, ' ');
+    const long cart = std::lround(20 + 20 * x[0]);
+    const long top = std::lround(20 + 20 * (x[0] + 0.5 * x[2]));
+    line[static_cast<std::size_t>(std::clamp(top, 0L, 40L))] = 'o';
+    line[static_cast<std::size_t>(std::clamp(cart, 0L, 40L))] = '=';
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::printf("%4.1f  %7.3f %7.3f %7.3f  %s\n", kTimeStep * i, x[0], x[2], u, line.c_str());
+  });
 
   const auto slope = rondo::jit(rondo::value_and_grad(least_cost));
   const auto [least, by_length] = slope(length);

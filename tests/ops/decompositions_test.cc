@@ -99,7 +99,7 @@ TEST(Qr, FactorsMatricesOfAnyForm) {
         a);
     expect_close<double>(loop[0], f.q.shape(), numbers(f.q.eval()), 1e-11, 1e-13);
     expect_close<double>(loop[1], f.r.shape(), numbers(f.r.eval()), 1e-11, 1e-13);
-    if (m < n || m == 1) continue;
+    if (m == 1) continue;
     check_grads(
         [](Tensor x) {
           const Qr g = qr(x);
@@ -226,11 +226,6 @@ TEST(Decompositions, SayWhatTheyTake) {
   expect_error([] { (void)svd(zeros(f64({2}))); }, {"svd", "2 axes"});
   expect_error([] { (void)expm(zeros(f64({2, 3}))); }, {"expm", "square"});
   expect_error([] { (void)lstsq(zeros(f64({2, 3})), zeros(f64({3}))); }, {"lstsq", "do not fit"});
-  expect_error(
-      [] {
-        (void)grad([](Tensor x) { return sum(qr(x).q); })(zeros(f64({2, 3})));
-      },
-      {"qr", "more columns than rows"});
 }
 
 }  // namespace

@@ -137,6 +137,64 @@ TEST(Determinant, HasDerivatives) {
                        {2, 2}, {4, -2, -2, 1});
 }
 
+/// By expansion along the first row.
+double laplace(const std::vector<double>& a, std::size_t n) {
+  if (n == 0) return 1;
+  double sum = 0;
+  for (std::size_t column = 0; column < n; column++) {
+    std::vector<double> minor;
+    for (std::size_t i = 1; i < n; i++) {
+      for (std::size_t j = 0; j < n; j++) {
+        if (j != column) minor.push_back(a[i * n + j]);
+      }
+    }
+    sum += (column % 2 == 0 ? 1 : -1) * a[column] * laplace(minor, n - 1);
+  }
+  return sum;
+}
+
+TEST(Determinant, HasDerivativesOfSingularMatrices) {
+  // Products of triangles without rounding, with zeros on the diagonal of the upper one: of rank 4
+  // with the zero anywhere, of rank 3, and one regular matrix among them.
+  constexpr std::size_t kSize = 5;
+  std::vector<double> all;
+  for (const int zeros : {1, 2, 4, 8, 16, 5, 24, 0}) {
+    std::vector<double> product(kSize * kSize);
+    for (std::size_t i = 0; i < kSize; i++) {
+      for (std::size_t k = 0; k <= i; k++) {
+        const double lower = i == k ? 1 : 0.25 * static_cast<double>((3 * i + k) % 5) - 0.5;
+        for (std::size_t j = k; j < kSize; j++) {
+          const double upper = j > k              ? static_cast<double>((2 * k + 3 * j) % 7) - 3
+                               : (zeros >> k & 1) ? 0
+                                                  : static_cast<double>(k + 1);
+          product[(4 - i) * kSize + j] += lower * upper;  // rows in reverse
+        }
+      }
+    }
+    all.insert(all.end(), product.begin(), product.end());
+  }
+  std::vector<double> cofactors;
+  for (std::size_t at = 0; at < all.size(); at++) {
+    // The determinant with a unit vector in place of the row is its derivative.
+    const std::size_t first = at / (kSize * kSize) * kSize * kSize;
+    std::vector<double> changed(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                all.begin() + static_cast<std::ptrdiff_t>(first + kSize * kSize));
+    const std::size_t row = (at - first) / kSize * kSize;
+    std::fill_n(changed.begin() + static_cast<std::ptrdiff_t>(row), kSize, 0);
+    changed[at - first] = 1;
+    cofactors.push_back(laplace(changed, kSize));
+  }
+  const Tensor a = constant(all, {8, kSize, kSize});
+  const auto summed = [](Tensor x) { return sum(det(x)); };
+  expect_close<double>(grad(summed)(a), {8, kSize, kSize}, cofactors, 1e-13, 1e-12);
+  expect_close<double>(jit(vmap(grad([](Tensor x) { return det(x); })))(a), {8, kSize, kSize},
+                       cofactors, 1e-13, 1e-12);
+  const Tensor da = normal_matrices({8, kSize, kSize}, 42);
+  const Tensor change = jvp(summed, std::tuple(a), std::tuple(da)).second;
+  expect_close<double>(
+      change, {}, {sum(da * constant(cofactors, {8, kSize, kSize})).item<double>()}, 1e-13, 1e-12);
+}
+
 TEST(MatrixFunctions, AreNumpys) {
   const Tensor a = constant({{1, 2}, {3, 4}}), b = constant({{0, 5}, {6, 7}});
   expect_values<std::int32_t>(kron(a, b), {4, 4},

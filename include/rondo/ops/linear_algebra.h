@@ -54,8 +54,8 @@ struct Qr {
   Tensor q;  // [..., m, k], with orthonormal columns
   Tensor r;  // [..., k, n], upper triangular
 };
-/// The signs are LAPACK's: the diagonal of r may be negative. The derivative exists if m >= n and
-/// the columns are independent; the derivative for m < n throws TraceError.
+/// The signs are LAPACK's: the diagonal of r may be negative. The derivative exists if the first k
+/// columns are independent.
 RONDO_API Qr qr(const Operand& a);
 
 /// The eigenvalues and eigenvectors of Hermitian matrices.
@@ -97,7 +97,8 @@ RONDO_API Tensor inv(const Operand& a);
 /// ten times as large by default (JAX's default). The derivative is that for a constant rank.
 RONDO_API Tensor pinv(const Operand& a, std::optional<double> rcond = {});
 
-/// The determinants [...] of a[..., n, n].
+/// The determinants [...] of a[..., n, n]. The first derivative exists for singular matrices too;
+/// the second one is NaN for them from n = 4 on.
 RONDO_API Tensor det(const Operand& a);
 /// A determinant is sign exp(logdet).
 struct Slogdet {

@@ -55,8 +55,9 @@ void run_polled(std::function<void()> work, ir::Host& host) {
   AtWork& threads = at_work();
   threads.add(1);
   try {
-    start_detached([work, ending, &threads] {
+    start_detached([work, ending, &threads]() mutable {
       work();
+      work = nullptr;  // releases what it owns
       {
         const std::lock_guard lock(ending->mutex);
         ending->done = true;

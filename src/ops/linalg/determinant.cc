@@ -1,6 +1,7 @@
 // Determinants: by the formula up to 3 x 3, which has derivatives everywhere, else by elimination.
 #include "ops/linalg/linalg.h"
 #include "rondo/gradients.h"
+#include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
@@ -40,6 +41,30 @@ Tensor relative_change(const Tensor& a, const Tensor& da, SourceLocation at) {
   return sum(diagonals(solution(a, da, at)), {-1});
 }
 
+/// The adjugate of the upper triangle of one matrix, without divisions: with p_ij the product of
+/// the diagonal's elements from i to j - 1, its inverse is h_ij / p_i,j+1, where h_jj is 1 and else
+/// h_ij = -(the sum of h_im u_mj p_m+1,j for m < j). The carry is h_im p_m+1,j.
+std::vector<Tensor> adjugate_of_upper(const Tensor& u) {
+  const std::int64_t n = u.dim(0);
+  const Tensor diagonal = diagonals(u), rows = arange(n);
+  const auto step = [&](Tensor j, Tensor h) {
+    const Tensor here = convert(rows == j, u.dtype());
+    return h * diagonal[j] + outer(here - matmul(h, column(u, j)), here);
+  };
+  const Tensor h = fori_loop(0, n, step, zeros(u.type()), {.name = "adjugate"});
+  const Tensor before = concatenate({ones({u.dtype(), {1}}), slice(diagonal, {0}, {n - 1})}, 0);
+  return {expand_dims(cumprod(before, 0), 1) * h};
+}
+
+/// The trace of the adjugate of a times da, from the factors of a.
+Tensor change_by_adjugate(const Tensor& lu, const Tensor& permutation, const Tensor& da,
+                          SourceLocation at) {
+  const Tensor left =
+      triangular_solution(lu, permuted_rows(da, permutation), {.unit_diagonal = true}, at);
+  return sum(diagonals(matmul(each_matrix(adjugate_of_upper, lu)[0], left)), {-1});
+}
+
+/// The change of a determinant is the trace of det(a) a^-1 da; where that is 0, of the adjugate.
 Tensor determinant(const Tensor& a, SourceLocation at) {
   const std::int64_t n = a.dim(a.rank() - 1);
   if (n >= 1 && n <= 3) return by_formula(a, n);
@@ -47,9 +72,18 @@ Tensor determinant(const Tensor& a, SourceLocation at) {
     const std::vector<Tensor> factors = ir::make_many(kLu, {x}, {}, at);
     return prod(diagonals(factors[0]), {-1}) * parity(factors[1], x.dtype());
   };
-  const auto rule = [at, value](std::tuple<Tensor> x, std::tuple<Tensor> dx) {
-    const Tensor det = value(std::get<0>(x));
-    return std::pair(det, det * relative_change(std::get<0>(x), std::get<0>(dx), at));
+  const auto rule = [at, value](std::tuple<Tensor> primal, std::tuple<Tensor> tangent) {
+    const Tensor &x = std::get<0>(primal), &dx = std::get<0>(tangent);
+    const Tensor det = value(x);
+    if (x.type().elements() == 0) return std::pair(det, 0 * det);
+    const std::vector<Tensor> factors = ir::make_many(kLu, {x}, {}, at);
+    // Each of the two gets matrices for which it has derivatives.
+    const Tensor one = identities_like(x), singular = det == 0;
+    const Tensor chosen = expand_dims(expand_dims(singular, -1), -1);
+    const Tensor regular = det * relative_change(where(chosen, one, x), dx, at);
+    const Tensor other = parity(factors[1], x.dtype()) *
+                         change_by_adjugate(where(chosen, factors[0], one), factors[2], dx, at);
+    return std::pair(det, where(singular, other, regular));
   };
   return custom_jvp(value, rule, at)(a);
 }

@@ -150,24 +150,25 @@ std::vector<Tensor> expand_qr(const Node& node, std::span<const Tensor> operands
   return each_matrix(qr_loop, operands[0]);
 }
 
-/// With x = da r^-1: q^H dq is skew-Hermitian with the part of q^H x below the diagonal.
+/// With x = da r^-1, of the first columns if there are more than rows: q^H dq is skew-Hermitian
+/// with the part of q^H x below the diagonal.
 std::vector<Tensor> qr_jvp(const JvpCall& c) {
-  const MatrixSizes sizes(c.x(0).type());
-  if (sizes.rows < sizes.columns) {
-    c.fail(fmt::format(
-        "{} has more columns than rows, where qr has no derivative here\n  Take it of the first "
-        "{} columns.",
-        c.x(0).type().str(), sizes.rows));
-  }
-  const Tensor &q = c.y(0), &r = c.y(1);
-  const Tensor x = triangular_solution(r, c.dx(0), {.left_side = false, .lower = false}, c.at());
+  const Tensor &q = c.y(0), &r = c.y(1), &da = c.dx(0);
+  const std::int64_t k = r.dim(r.rank() - 2);
+  const auto first_columns = [k](const Tensor& t) {
+    std::vector<std::int64_t> limits = t.shape().vector();
+    limits.back() = k;
+    return slice(t, std::vector<std::int64_t>(limits.size(), 0), limits);
+  };
+  const Tensor x = triangular_solution(first_columns(r), first_columns(da),
+                                       {.left_side = false, .lower = false}, c.at());
   const Tensor seen = matmul(adjoint(q), x), lower = tril(seen, -1);
   Tensor turn = lower - adjoint(lower);
   if (is_complex(seen.dtype())) {
     const Tensor phase = where(positions(seen, Triangle::kOn), seen, 0);
     turn = turn + complex(0 * real(phase), imag(phase));
   }
-  return {matmul(q, turn - seen) + x, matmul(seen - turn, r)};
+  return {matmul(q, turn - seen) + x, triu(matmul(adjoint(q), da) - matmul(turn, r))};
 }
 
 }  // namespace
