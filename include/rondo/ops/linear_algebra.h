@@ -95,6 +95,7 @@ RONDO_API Tensor lstsq(const Operand& a, const Operand& b, std::optional<double>
 RONDO_API Tensor inv(const Operand& a);
 /// The Moore-Penrose inverse [..., n, m] of a[..., m, n], by `svd`, with rcond as in `lstsq` but
 /// ten times as large by default (JAX's default). The derivative is that for a constant rank.
+/// Complex matrices, here and in `lstsq`, as real ones of twice as many rows and columns.
 RONDO_API Tensor pinv(const Operand& a, std::optional<double> rcond = {});
 
 /// The determinants [...] of a[..., n, n]. The first derivative exists for singular matrices too;

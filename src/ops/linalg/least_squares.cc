@@ -2,6 +2,7 @@
 #include "ops/linalg/linalg.h"
 #include "rondo/gradients.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
 #include "rondo/ops/reduce.h"
 #include "rondo/ops/shape.h"
@@ -11,16 +12,16 @@ namespace rondo::ops {
 namespace {
 
 double default_rcond(const Tensor& a) {
-  const double epsilon = a.dtype() == DType::kF32
-                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                             : std::numeric_limits<double>::epsilon();
+  const bool single = a.dtype() == DType::kF32 || a.dtype() == DType::kC64;
+  const double epsilon = single ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                : std::numeric_limits<double>::epsilon();
   const MatrixSizes sizes(a.type());
   return epsilon * static_cast<double>(std::max(sizes.rows, sizes.columns));
 }
 
 /// The derivative (Golub and Pereyra, 1973) holds where the rank does not change; it does not
 /// divide by differences of singular values, as the derivatives of vectors do.
-Tensor pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
+Tensor real_pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
   const auto value = [rcond, at](Tensor x) {
     if (x.type().elements() == 0) return swapped(x);
     const std::vector<Tensor> parts = ir::make_many(kSvd, {x}, {}, at);
@@ -42,8 +43,26 @@ Tensor pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
   return custom_jvp(value, rule, at)(a);
 }
 
-Tensor real_matrices(const Helper& helper, const Operand& operand) {
-  Tensor a = helper.floating(operand);
+/// Complex matrices as the real [[re, -im], [im, re]]: products, adjoints and so pseudoinverses are
+/// alike, and each singular value is there twice.
+Tensor pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
+  if (!is_complex(a.dtype())) return real_pseudoinverse(a, rcond, at);
+  const Tensor re = real(a), im = imag(a);
+  const Tensor whole = concatenate({concatenate({re, -im}, -1), concatenate({im, re}, -1)}, -2);
+  const Tensor inverse = real_pseudoinverse(whole, rcond, at);
+  const std::int64_t n = a.dim(a.rank() - 1), m = a.dim(a.rank() - 2);
+  const auto part = [&](std::int64_t first) {
+    std::vector<std::int64_t> starts(static_cast<std::size_t>(a.rank()), 0);
+    std::vector<std::int64_t> limits = inverse.shape().vector();
+    starts[starts.size() - 2] = first, limits[limits.size() - 2] = first + n;
+    limits.back() = m;
+    return slice(inverse, starts, limits);
+  };
+  return complex(part(0), part(n));
+}
+
+Tensor checked_matrices(const Helper& helper, const Operand& operand) {
+  Tensor a = helper.inexact(operand);
   if (a.rank() < 2) {
     helper.fail(fmt::format(
         "the operand is {}; it must have 2 axes or more\n  The last two are those of a matrix.",
@@ -60,15 +79,15 @@ namespace rondo {
 
 Tensor pinv(const Operand& a, std::optional<double> rcond) {
   const ops::Helper helper("pinv", a.at());
-  const Tensor given = ops::real_matrices(helper, a), x = ops::in_wide_dtype(given);
+  const Tensor given = ops::checked_matrices(helper, a), x = ops::in_wide_dtype(given);
   const double limit = rcond.value_or(10 * ops::default_rcond(x));
   return ops::in_dtype(ops::pseudoinverse(x, limit, helper.at()), given.dtype());
 }
 
 Tensor lstsq(const Operand& a, const Operand& b, std::optional<double> rcond) {
   const ops::Helper helper("lstsq", a.at());
-  const Tensor given = ops::real_matrices(helper, a);
-  const Tensor right = helper.floating(b);
+  const Tensor given = ops::checked_matrices(helper, a);
+  const Tensor right = helper.inexact(b);
   const bool is_vector = right.rank() == 1;
   const auto [x, y] =
       ops::matched_leading(helper, "lstsq", given, is_vector ? expand_dims(right, 1) : right);
