@@ -78,7 +78,7 @@ bool lower_is_finite(const T* x, std::int64_t n) {
 
 /// Whether the library may take a matrix: in its integers, workspaces have up to five times as many
 /// elements as the larger one of m n and 64 m.
-bool is_large(std::int64_t m, std::int64_t n) {
+bool is_for_lapack(std::int64_t m, std::int64_t n) {
   constexpr std::int64_t kMostElements = 1 << 28;
   static_assert(std::numeric_limits<Integer>::max() / kMostElements >= 7);
   return std::min(m, n) >= kLeastSides && m <= kMostElements / n;
@@ -122,14 +122,14 @@ void transpose_to(T* out, const T* x, std::int64_t m, std::int64_t n) {
   }
 }
 template <class T>
-Buffer<T> transposed(const T* x, std::int64_t m, std::int64_t n) {
+Buffer<T> by_columns(const T* x, std::int64_t m, std::int64_t n) {
   Buffer<T> copy = buffer<T>(m * n);
   transpose_to(copy.get(), x, m, n);
   return copy;
 }
 
 /// LAPACK's return code of `work`, which takes about that many operations.
-Integer run(double operations, ir::Host& host, std::function<Integer()> work) {
+Integer run_routine(double operations, ir::Host& host, std::function<Integer()> work) {
   // Threshold: Operations up to which no other thread is started: about a millisecond. Not
   // measured.
   constexpr double kFew = 1 << 22;
@@ -152,13 +152,13 @@ double cubed(std::int64_t m, std::int64_t n) {
 template <class T>
 bool lapack_cholesky(const T* x, std::int64_t n, T* l, ir::Host& host) {
   using Potrf = void(const char*, const Integer*, T*, const Integer*, Integer*, Length);
-  if (!is_large(n, n) || !lower_is_finite(x, n)) return false;
+  if (!is_for_lapack(n, n) || !lower_is_finite(x, n)) return false;
   static Potrf* const potrf = routine<Potrf, T>("potrf");
   if (!potrf) return false;
   // The lower triangle of rows is the upper one of columns: of the transpose of l.
   const Buffer<T> factor = buffer<T>(n * n);
   for (std::int64_t i = 0; i < n; i++) std::copy_n(x + i * n, i + 1, factor.get() + i * n);
-  const Integer status = run(cubed(n, n) / 3, host, [n, factor] {
+  const Integer status = run_routine(cubed(n, n) / 3, host, [n, factor] {
     const auto size = static_cast<Integer>(n);
     Integer info = 0;
     potrf("U", &size, factor.get(), &size, &info, 1);
@@ -179,13 +179,13 @@ template <class T>
 bool lapack_lu(const T* a, std::int64_t m, std::int64_t n, T* lu, std::int32_t* pivots,
                std::int32_t* permutation, ir::Host& host) {
   using Getrf = void(const Integer*, const Integer*, T*, const Integer*, Integer*, Integer*);
-  if (!is_large(m, n) || !are_finite(a, m * n)) return false;
+  if (!is_for_lapack(m, n) || !are_finite(a, m * n)) return false;
   static Getrf* const getrf = routine<Getrf, T>("getrf");
   if (!getrf) return false;
   const std::int64_t k = std::min(m, n);
-  const Buffer<T> factors = transposed(a, m, n);
+  const Buffer<T> factors = by_columns(a, m, n);
   const Buffer<Integer> exchanges = buffer<Integer>(k);
-  const Integer status = run(cubed(m, n), host, [m, n, factors, exchanges] {
+  const Integer status = run_routine(cubed(m, n), host, [m, n, factors, exchanges] {
     const auto rows = static_cast<Integer>(m), columns = static_cast<Integer>(n);
     Integer info = 0;
     getrf(&rows, &columns, factors.get(), &rows, exchanges.get(), &info);
@@ -210,16 +210,16 @@ bool lapack_qr(const T* a, std::int64_t m, std::int64_t n, T* q, T* r, ir::Host&
       void(const Integer*, const Integer*, T*, const Integer*, T*, T*, const Integer*, Integer*);
   using Orgqr = void(const Integer*, const Integer*, const Integer*, T*, const Integer*, const T*,
                      T*, const Integer*, Integer*);
-  if (!is_large(m, n) || !are_finite(a, m * n)) return false;
+  if (!is_for_lapack(m, n) || !are_finite(a, m * n)) return false;
   static Geqrf* const geqrf = routine<Geqrf, T>("geqrf");
   static Orgqr* const orgqr = routine<Orgqr, T>(ElementOf<T>::kIsReal ? "orgqr" : "ungqr");
   if (!geqrf || !orgqr) return false;
   const std::int64_t k = std::min(m, n);
   constexpr std::int64_t kMostPanel = 64;  // columns that it reflects by at once
   const std::int64_t workspace = kMostPanel * std::max(m, n);
-  const Buffer<T> columns = transposed(a, m, n), upper = buffer<T>(k * n), taus = buffer<T>(k);
+  const Buffer<T> columns = by_columns(a, m, n), upper = buffer<T>(k * n), taus = buffer<T>(k);
   const Buffer<T> work = buffer<T>(workspace);
-  const Integer status = run(4 * cubed(m, n), host, [=] {
+  const Integer status = run_routine(4 * cubed(m, n), host, [=] {
     const auto height = static_cast<Integer>(m), width = static_cast<Integer>(n);
     const auto rank = static_cast<Integer>(k), length = static_cast<Integer>(workspace);
     Integer info = 0;
@@ -241,13 +241,13 @@ template <class T>
 bool lapack_eigh(const T* x, std::int64_t n, T* values, T* vectors, ir::Host& host) {
   using Syevd = void(const char*, const char*, const Integer*, T*, const Integer*, T*, T*,
                      const Integer*, Integer*, const Integer*, Integer*, Length, Length);
-  if (!is_large(n, n) || !lower_is_finite(x, n)) return false;
+  if (!is_for_lapack(n, n) || !lower_is_finite(x, n)) return false;
   static Syevd* const syevd = routine<Syevd, T>("syevd");
   if (!syevd) return false;
   const std::int64_t workspace = 1 + 6 * n + 2 * n * n, integers = 3 + 5 * n;
   const Buffer<T> columns = copied(x, n * n), found = buffer<T>(n), work = buffer<T>(workspace);
   const Buffer<Integer> more = buffer<Integer>(integers);
-  const Integer status = run(9 * cubed(n, n), host, [=] {
+  const Integer status = run_routine(9 * cubed(n, n), host, [=] {
     const auto size = static_cast<Integer>(n), length = static_cast<Integer>(workspace);
     const auto count = static_cast<Integer>(integers);
     Integer info = 0;
@@ -266,7 +266,7 @@ bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, i
   using Gesdd =
       void(const char*, const Integer*, const Integer*, T*, const Integer*, T*, T*, const Integer*,
            T*, const Integer*, T*, const Integer*, Integer*, Integer*, Length);
-  if (!is_large(m, n) || !are_finite(a, m * n)) return false;
+  if (!is_for_lapack(m, n) || !are_finite(a, m * n)) return false;
   static Gesdd* const gesdd = routine<Gesdd, T>("gesdd");
   if (!gesdd) return false;
   // It factors the transpose, v s u^T, into v by columns, which is vt by rows, and u by rows.
@@ -274,7 +274,7 @@ bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, i
   const Buffer<T> columns = copied(a, m * n), found = buffer<T>(k), right = buffer<T>(k * n);
   const Buffer<T> left = buffer<T>(m * k), work = buffer<T>(workspace);
   const Buffer<Integer> more = buffer<Integer>(8 * k);
-  const Integer status = run(20 * cubed(m, n), host, [=] {
+  const Integer status = run_routine(20 * cubed(m, n), host, [=] {
     const auto height = static_cast<Integer>(n), width = static_cast<Integer>(m);
     const auto rank = static_cast<Integer>(k), length = static_cast<Integer>(workspace);
     Integer info = 0;
