@@ -76,8 +76,8 @@ bool lower_is_finite(const T* x, std::int64_t n) {
   return true;
 }
 
-/// Whether the library may take a matrix: in its integers, workspaces have up to five times as many
-/// elements as the larger one of m n and 64 m.
+/// Whether the library may take a matrix. Its integers hold the sizes of workspaces, which have up
+/// to seven times as many elements as the matrix.
 bool is_for_lapack(std::int64_t m, std::int64_t n) {
   constexpr std::int64_t kMostElements = 1 << 28;
   static_assert(std::numeric_limits<Integer>::max() / kMostElements >= 7);
