@@ -59,6 +59,11 @@ def digamma_by_root(u):
     return m.digamma(u + mpf(3) / 2) / (u + mpf(3) / 2 - ROOT)
 
 
+def cotangent_rest(z):
+    x = m.pi * m.sqrt(z)
+    return (4 - (1 - x * m.cot(x)) / z) / (1 - 4 * z)
+
+
 def bessel_far(order):
     return lambda w: m.besseli(order, 1 / w) * m.exp(-1 / w) / m.sqrt(w)
 
@@ -80,6 +85,30 @@ def ndtri_tail(log_t):
     return (t - log_t / t + ndtri(m.exp(-t * t / 2))) * t
 
 
+def uniform_rows(shape, eta, error):
+    """Coefficients of N. M. Temme's C(k), k from 0 on, as series in eta; of those cut off for
+    |eta| <= `eta`, divided by the `shape` to the power of k, none is above the error."""
+    count = 60
+    # eta^2 / 2 = e - log(1 + e) for e = lambda - 1 = eta + ..., so that eta (1 + e) = e e'.
+    e = [mpf(0), mpf(1)]
+    for n in range(2, count + 2):
+        e.append((e[n - 1] - sum(j * e[j] * e[n + 1 - j] for j in range(2, n))) / (n + 1))
+    inverse = [mpf(1)]  # eta / e
+    for n in range(1, count + 1):
+        inverse.append(-sum(e[j + 1] * inverse[n - j] for j in range(1, n + 1)))
+    row = inverse[1:]  # C(0) = 1 / e - 1 / eta
+    rows = []
+    while True:
+        scale = mpf(shape) ** -len(rows)
+        kept = [i for i, c in enumerate(row) if abs(c) * mpf(eta) ** i * scale > error]
+        if not kept:
+            return rows
+        rows.append(row[:kept[-1] + 1])
+        # C(k) = C(k - 1)' / eta + g / e, in which g is what makes the poles cancel.
+        g = -row[1]
+        row = [(n + 2) * row[n + 2] + g * inverse[n + 1] for n in range(len(row) - 2)]
+
+
 print("""// Coefficients of the special functions (lower/special_functions.h), written by
 // scripts/special_coefficients.py.
 #pragma once
@@ -95,6 +124,8 @@ write("kDigammaByRoot", "digamma(u + 3/2) / (u + 3/2 - root) for |u| <= 1/2.", d
 print("\n/// The positive root of digamma, in two parts.")
 print(f"inline constexpr double kDigammaRoot = {float(ROOT)!r};")
 print(f"inline constexpr double kDigammaRootRest = {float(ROOT - mpf(float(ROOT)))!r};")
+write("kCotangent",
+      "(pi cot(pi r) - 1 / r + 4 r) / (r - 4 r^3) in s = 8 r^2 - 1, for |r| <= 1/2.", cotangent_rest, 0, 0.25, 15, 1)
 print("\n/// B(2k) / (2k)! for k from 1 on, of Bernoulli's numbers B.")
 print("inline constexpr std::array kBernoulli{"
       + ", ".join(repr(float(m.bernoulli(2 * k) / m.factorial(2 * k))) for k in range(1, 13))
@@ -113,6 +144,14 @@ for name, low, high, terms in (("Middle", 2, 8, 18), ("Far", 8, 39, 16)):
           f"(t - log(t) / t + ndtri(p)) t with t = sqrt(-2 log p) from {low} to {high}, in "
           f"s = (log(t) - {m.nstr((a + b) / 2, 17)}) / {m.nstr((b - a) / 2, 17)}.",
           ndtri_tail, a, b, terms, 1)
+rows = uniform_rows(20, 0.472, mpf(10) ** -17)
+width = max(len(row) for row in rows)
+print("\n/// d(k, n) of the sum of d(k, n) eta^n / a^k in Temme's expansion of the incomplete gamma\n"
+      "/// functions for a >= 20 and |x - a| <= 0.4 a; zeros follow.")
+print(f"inline constexpr std::array<std::array<double, {width}>, {len(rows)}> kUniformGamma{{{{")
+for row in rows:
+    print("{" + ", ".join(repr(float(c)) for c in row) + "},")
+print("}};")
 print("""
 // clang-format on
 

@@ -53,52 +53,81 @@ N lgamma(const N& x) {
   }
   product = select(near_zero, abs(x * (one + x)), product);
   z = select(near_zero, x, z);
-  const N logarithm = log(select(small, product, a));
+  // gamma(a) gamma(-a) = -pi / (a sin(pi a)); for a small a in one logarithm with the steps.
+  const auto reflects = (x < N::of(0)) & !near_zero;
+  const N scale = N::of(std::numbers::pi) / (a * abs(half_turn(a).sin));
+  const N reflected = select(below, scale * product, scale / product);
+  const N logarithm = log(select(small, select(reflects, reflected, product), a));
   const N near_two = z * polynomial(z, kLgammaNearTwo);
-  const N by_steps = select(below, near_two - logarithm, near_two + logarithm);
+  const N by_steps = select(reflects, logarithm - near_two,
+                            select(below, near_two - logarithm, near_two + logarithm));
   // Stirling's series.
   const N w = one / a;
   const N series =
       w * polynomial(w * w, std::array{1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188,
                                        -691.0 / 360360, 1.0 / 156, -3617.0 / 122400});
   const N far = fma(a - N::of(0.5), logarithm - one, series + N::of(0.41893853320467274));
-  const N positive = select(small, by_steps, far);
-  // gamma(a) gamma(-a) = -pi / (a sin(pi a)).
-  const N sine = abs(half_turn(a).sin);
-  const N reflected = log(N::of(std::numbers::pi) / (a * sine)) - positive;
-  const N result = select(near_zero | (x > N::of(0)), positive, reflected);
+  const N result = select(small, by_steps, select(reflects, log(scale) - far, far));
   const auto infinite = (a == N::of(HUGE_VAL)) | ((x <= N::of(0)) & (x == floor(x)));
   return select(infinite, N::of(HUGE_VAL), result);
 }
 
-/// The derivative of lgamma; NaN at the poles.
+/// What rounding took from the sum a + b, 0 if it is infinite.
+template <class N>
+N lost_by_sum(const N& a, const N& b, const N& sum) {
+  const N part = sum - a;
+  return select(abs(sum) < N::of(HUGE_VAL), (a - (sum - part)) + (b - part), N::of(0));
+}
+/// What rounding took from the quotient 1 / x, 0 if it is infinite.
+template <class N>
+N lost_by_inverse(const N& x, const N& inverse) {
+  return select(abs(inverse) < N::of(0x1p1000), inverse * fma(-inverse, x, N::of(1)), N::of(0));
+}
+
+/// The derivative of lgamma; NaN at the poles. Sums are kept with what rounding took from them.
 template <class N>
 N digamma(const N& x) {
-  const N one = N::of(1);
-  const auto negative = x < N::of(0);
-  const N y = select(negative, one - x, x);
-  // digamma of v in [1, 2], by its root, after steps of digamma(t + 1) = digamma(t) + 1 / t.
-  const auto below = y < one;
-  N v = select(below, y + one, y), sum = select(below, N::of(-1) / y, N::of(0));
+  const N zero = N::of(0), one = N::of(1), y = abs(x);
+  const auto negative = x < zero, below = y < one;
+  // digamma of v in [1, 2], by its root, after steps of digamma(t + 1) = digamma(t) + 1 / t; of a
+  // negative x with 1 / y that reflection adds.
+  const N first = one / y;
+  const auto adds = (negative | below) & !(negative & below);
+  const N sign = select(negative, one, -one);
+  N sum = select(adds, sign * first, zero);
+  N rest = select(adds, sign * lost_by_inverse(y, first), zero);
+  N v = select(below, y + one, y);
+  const N lost = select(below, y - (v - one), zero);
   for (int j = 1; j <= 6; j++) {
-    const N t = y - N::of(j);
+    const N t = y - N::of(j), inverse = one / t, next = sum + inverse;
     const auto takes = t >= one;
-    sum = select(takes, sum + one / t, sum);
+    rest =
+        select(takes, rest + (lost_by_sum(sum, inverse, next) + lost_by_inverse(t, inverse)), rest);
+    sum = select(takes, next, sum);
     v = select(takes, t, v);
   }
-  const N from_root = (v - N::of(kDigammaRoot)) - N::of(kDigammaRootRest);
-  const N by_steps = fma(from_root, polynomial(v - N::of(1.5), kDigammaByRoot), sum);
-  const N w = one / y, square = w * w;
+  const N from_root = ((v - N::of(kDigammaRoot)) - N::of(kDigammaRootRest)) + lost;
+  rest = fma(from_root, polynomial(v - N::of(1.5), kDigammaByRoot), rest);
+  const N square = first * first;
   const N series =
       square *
       polynomial(square, std::array{1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132,
                                     -691.0 / 32760, 1.0 / 12, -3617.0 / 8160, 43867.0 / 14364});
-  const N far = log(y) - fma(w, N::of(0.5), series);
-  const N positive = select(y < N::of(8), by_steps, far);
-  const HalfTurn<N> turn = half_turn(-x);
-  const N cotangent = N::of(std::numbers::pi) * turn.cos / turn.sin;
-  const N result = select(negative, positive + cotangent, positive);
-  const auto pole = (x <= N::of(0)) & (x == floor(x));
+  const auto small = y < N::of(8);
+  sum = select(small, sum, log(y));
+  rest = select(small, rest, fma(first * sign, N::of(0.5), -series));
+  // digamma(-y) = digamma(y) + 1 / y + pi cot(pi y), and with r, y less a whole number,
+  // pi cot(pi r) = 1 / r - 4 r + (r - 4 r^3) C(r^2), so that all vanishes where r is 1/2.
+  const N r = y - round_even(y), inverse = one / r, four = N::of(4) * r;
+  const N difference = inverse - four, both = sum + difference;
+  const N cotangent_rest =
+      (r - four * (r * r)) * polynomial(fma(r * r, N::of(8), -one), kCotangent);
+  const N lost_by_both =
+      lost_by_sum(inverse, -four, difference) + lost_by_sum(sum, difference, both);
+  const N reflected =
+      both + (lost_by_both + (lost_by_inverse(r, inverse) + (rest + cotangent_rest)));
+  const N result = select(negative, reflected, sum + rest);
+  const auto pole = (x <= zero) & (x == floor(x));
   return select(pole, N::of(std::numeric_limits<double>::quiet_NaN()), result);
 }
 
@@ -108,8 +137,12 @@ template <class N>
 N zeta(const N& s, const N& q) {
   constexpr int kTerms = 10;
   const N one = N::of(1), nan = N::of(std::numeric_limits<double>::quiet_NaN());
+  // (q + k)^-s, with the slope for what rounding took from the sum.
+  const auto power_of_sum = [&](const N& sum, int k) {
+    return power(sum, -s) * (one - s * (lost_by_sum(q, N::of(k), sum) / sum));
+  };
   const N a = q + N::of(kTerms);
-  const N last = power(a, -s);
+  const N last = power_of_sum(a, kTerms);
   // The factors of the terms grow with s, but where they are large `last` is 0.
   const N limited = select(s > N::of(1e4), N::of(1e4), s);
   const N by_square = one / (a * a);
@@ -119,8 +152,10 @@ N zeta(const N& s, const N& q) {
     const double next = 2 * static_cast<double>(k) + 1;
     term = term * (limited + N::of(next)) * (limited + N::of(next + 1)) * by_square;
   }
-  N sum = fma(last, N::of(0.5), tail) + a * last / (s - one);
-  for (int k = kTerms - 1; k >= 0; k--) sum = sum + power(q + N::of(k), -s);
+  // The small terms first.
+  N sum = fma(last, N::of(0.5), tail);
+  for (int k = kTerms - 1; k > 0; k--) sum = sum + power_of_sum(q + N::of(k), k);
+  sum = (sum + a * last / (s - one)) + power(q, -s);
   sum = select(q == N::of(HUGE_VAL), N::of(0) * s, sum);
   const auto invalid = (s < one) | ((q < N::of(0)) & !(s == floor(s))) | (q < N::of(-8));
   N result = select(invalid, nan, sum);

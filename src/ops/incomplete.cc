@@ -3,14 +3,19 @@
 // Functions, 1964, 6.5.29, 6.5.31 and 26.5.8; the fractions are evaluated by W. J. Lentz's method
 // (Applied Optics 15, 1976). In f64.
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numbers>
 
+#include "lower/special_functions.h"
 #include "ops/derivative_rules.h"
 #include "ops/expansions.h"
 #include "ops/families.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "ops/stirling.h"
+#include "ops/tensor_number.h"
+#include "ops/two_parts.h"
+#include "rondo/gradients.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
 #include "rondo/ops/reduce.h"
@@ -22,8 +27,12 @@ namespace incomplete {
 
 constexpr double kEpsilon = 0x1p-53, kTiny = 1e-300;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-/// From here on gammainc is a normal distribution and corrections; below, loops take at most 3000
-/// trips.
+/// From here on, where x is within 0.4 a of a, gammainc is Temme's expansion: elsewhere loops take
+/// some 100 trips.
+constexpr double kUniformShape = 20;
+/// To here Q is 1 less than a series for a small a; above, the series would cancel.
+constexpr double kSmallArgument = 0.6;
+/// From here on the derivative by a would take more than 3000 trips.
 constexpr double kLargeShape = 1e5;
 constexpr double kMaxTrips = 30000;
 
@@ -32,29 +41,71 @@ Tensor held(const Tensor& wanted, const Tensor& x, double otherwise) {
   return where(wanted, x, otherwise);
 }
 
-/// x^a e^-x / gamma(a + 1).
-Tensor gamma_factor(const Tensor& a, const Tensor& x) {
-  const Tensor large = a >= 8, shape = held(large, a, 8);
-  const Tensor by_stirling =
-      exp(-shape * minus_log((x - shape) / shape, x / shape) - stirling_rest(shape)) /
-      sqrt(2 * std::numbers::pi * shape);
-  return where(large, by_stirling, exp(xlogy(a, x) - x - lgamma1p(a)));
+/// a (log(x / a) + 1) - x for a `large` a, else a log(x) - x.
+TwoParts gamma_exponent(const Tensor& large, const Tensor& a, const Tensor& x) {
+  const TwoParts ratio = quotient_in_parts(x, where(large, a, 1)), log = log_in_parts(ratio);
+  const TwoParts power = product_in_parts(a, log.high);
+  const TwoParts difference = sum_in_parts(where(large, a, 0), -x);
+  const TwoParts sum = sum_in_parts(power.high, difference.high);
+  return sum_in_parts(sum.high, sum.low + (power.low + a * log.low + difference.low));
 }
 
-struct Sum {
-  Tensor k, term, sum;
-};
+/// x^a e^-x / gamma(a + 1).
+Tensor gamma_factor(const Tensor& a, const Tensor& x) {
+  const Tensor large = a >= 8, shape = held(large, a, 8), small = held(!large, a, 1);
+  const Tensor exponent =
+      where(large, -shape * minus_log((x - shape) / shape, x / shape), xlogy(small, x) - x);
+  // Which exp would magnify.
+  const TwoParts exact = gamma_exponent(large, a, x);
+  const Tensor lost = stop_gradient(where(x >= 0x1p-1022, (exact.high - exponent) + exact.low, 0));
+  // gamma(a + 1) by Stirling's series, or that of a number below 2 times steps.
+  Tensor start = small, steps = ones(a.type());
+  for (int k = 0; k < 7; k++) {
+    const Tensor takes = start >= 1;
+    steps = where(takes, steps * start, steps);
+    start = where(takes, start - 1, start);
+  }
+  const Tensor rest = expm1(-where(large, stirling_rest(shape), lgamma1p(start)));
+  const Tensor divisor = where(large, sqrt(2 * std::numbers::pi * shape), steps);
+  const Tensor power = exp(exponent);
+  return (power + power * (rest + lost * (1 + rest))) / divisor;
+}
 
-/// P(a, x) e^x x^-a gamma(a + 1), for x up to about a.
-Tensor gamma_series(const Tensor& a, const Tensor& x) {
-  const Tensor one = ones(a.type());
-  return while_loop([](Sum s) { return any(s.term > kEpsilon * s.sum) & (s.k < kMaxTrips); },
-                    [&](Sum s) {
-                      const Tensor k = s.k + 1, term = s.term * (x / (a + k));
-                      return Sum{k, term, s.sum + term};
+/// The largest of the numbers of terms that the elements need.
+Tensor most_terms(const Tensor& terms) { return maximum(max(round(terms)), 1); }
+/// The value of k = 1 of a recurrence from k = `terms` down: rounding errors fade on the way.
+template <class Step>
+Tensor backward(const Tensor& terms, const Tensor& start, const Step& step, std::string_view name) {
+  struct Terms {
+    Tensor k, value;
+  };
+  return while_loop([](Terms t) { return t.k > 0; },
+                    [&](Terms t) {
+                      return Terms{t.k - 1, step(t.k, t.value)};
                     },
-                    Sum{0.0, one, one}, {.name = "gammainc's series"})
-      .sum;
+                    Terms{most_terms(terms), start}, {.name = std::string(name)})
+      .value;
+}
+
+/// P(a, x) e^x x^-a gamma(a + 1), for x up to about a, and up to 0.6 a from a = 20 on:
+/// 1 + x / (a + 1) (1 + x / (a + 2) (1 + ...)).
+Tensor gamma_series(const Tensor& a, const Tensor& x) {
+  return backward(
+      20 + minimum(2 * x, 60), ones(a.type()),
+      [&](const Tensor& k, const Tensor& sum) { return 1 + x / (a + k) * sum; },
+      "gammainc's series");
+}
+
+/// Q(a, x) e^x x^-a gamma(a), for x above a and kSmallArgument, and above 1.4 a from a = 20 on: the
+/// fraction 1 / (x + 1 - a + 1 (a - 1) / (x + 3 - a + 2 (a - 2) / (x + 5 - a + ...))).
+Tensor gamma_fraction(const Tensor& a, const Tensor& x) {
+  const Tensor first = x + 1 - a;
+  return 1 / (first + backward(
+                          22 + 90 / x, zeros(a.type()),
+                          [&](const Tensor& k, const Tensor& rest) {
+                            return k * (a - k) / (first + 2 * k + rest);
+                          },
+                          "gammainc's fraction"));
 }
 
 /// A continued fraction as Lentz evaluates it: with the ratios of numerators and denominators of
@@ -73,21 +124,8 @@ Fraction extended(const Fraction& f, const Tensor& numerator, const Tensor& deno
   return {f.k, c, d, f.value * change, change};
 }
 
-/// Q(a, x) e^x x^-a gamma(a), for x above a and 1.
-Tensor gamma_fraction(const Tensor& a, const Tensor& x) {
-  const Tensor first = x + 1 - a, start = 1 / not_zero(first);
-  return while_loop(converges,
-                    [&](Fraction f) {
-                      f.k = f.k + 1;
-                      return extended(f, f.k * (a - f.k), first + 2 * f.k);
-                    },
-                    Fraction{0.0, full(a.type(), 1 / kTiny), start, start, zeros(a.type())},
-                    {.name = "gammainc's fraction"})
-      .value;
-}
-
-/// Q(a, x) for small a and x, where 1 - P would cancel: with u = log(x^a / gamma(a + 1)) it is
-/// 1 - e^u - e^u a sum over k > 0 of (-x)^k / ((a + k) k!).
+/// Q(a, x) for a < 1 and x up to kSmallArgument, where 1 - P would cancel: with u = log(x^a /
+/// gamma(a + 1)) it is 1 - e^u - e^u a sum over k > 0 of (-x)^k / ((a + k) k!).
 Tensor small_upper(const Tensor& a, const Tensor& x) {
   const Tensor u = xlogy(a, x) - lgamma1p(a);
   Tensor power = ones(x.type()), sum = zeros(x.type());
@@ -98,20 +136,25 @@ Tensor small_upper(const Tensor& a, const Tensor& x) {
   return -expm1(u) - exp(u) * a * sum;
 }
 
-/// Q(a, x) for large a: N. M. Temme, "The asymptotic expansion of the incomplete gamma functions",
-/// SIAM Journal on Mathematical Analysis 10, 1979. `lower` gives P.
-Tensor large_shape(const Tensor& a, const Tensor& x, bool lower) {
-  const Tensor deviation = (x - a) / a, half_square = minus_log(deviation, x / a);
-  const Tensor eta = sign(deviation) * sqrt(2 * half_square);
-  const Tensor c0 =
-      -1.0 / 3 +
-      eta * (1.0 / 12 +
-             eta * (-2.0 / 135 + eta * (1.0 / 864 + eta * (1.0 / 2835 - eta * 139.0 / 777600))));
-  const Tensor c1 = -1.0 / 540 + eta * (-1.0 / 288 + eta * (25.0 / 12096));
-  const Tensor rest =
-      exp(-a * half_square) / sqrt(2 * std::numbers::pi * a) * (c0 + (c1 + 25.0 / 6048 / a) / a);
-  const Tensor z = eta * sqrt(a / 2);
-  return lower ? 0.5 * erfc(-z) - rest : 0.5 * erfc(z) + rest;
+/// The smaller one of P(a, x) and Q(a, x), P for x <= a, for x near a large a: N. M. Temme, "The
+/// asymptotic expansion of the incomplete gamma functions", SIAM Journal on Mathematical Analysis
+/// 10, 1979.
+Tensor uniform_part(const Tensor& a, const Tensor& x) {
+  const TwoParts exponent = gamma_exponent(a >= kUniformShape, a, x);
+  const Tensor size = maximum(-exponent.high, 0), density = exp(-size);
+  const Tensor side = sign(x - a), eta = side * sqrt(2 * size / a), inverse = 1 / a;
+  Tensor sum = zeros(a.type());
+  for (std::size_t k = lower::math::kUniformGamma.size(); k-- > 0;)
+    sum =
+        sum * inverse + lower::math::polynomial(TensorNumber{eta}, lower::math::kUniformGamma[k]).t;
+  // erfc(z) with z^2 = size, and its slope for what the root lost.
+  const Tensor z = sqrt(size);
+  const TwoParts square = product_in_parts(z, z);
+  const Tensor lost = ((square.high - size) + square.low) + exponent.low;
+  const Tensor normal =
+      0.5 * erfc(z) + where(z > 0, density * lost * (0.5 * std::numbers::inv_sqrtpi) / z, 0);
+  const Tensor correction = density * (1 + exponent.low) / sqrt(2 * std::numbers::pi * a) * sum;
+  return where(side > 0, normal + correction, normal - correction);
 }
 
 template <bool lower>
@@ -119,16 +162,17 @@ Tensor gamma_formula(std::span<const Tensor> operands) {
   const Tensor a = convert(operands[0], DType::kF64), x = convert(operands[1], DType::kF64);
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor inside = (a > 0) & (x > 0) & (a < infinity) & (x < infinity);
-  const Tensor large = inside & (a >= kLargeShape), small = inside & (a < 1) & (x <= 1);
-  const Tensor upper = inside & !large & (x > a) & (x > 1);
-  const Tensor series = inside & !large & !upper;
-  const Tensor factor = gamma_factor(held(inside & !large, a, 1), held(inside & !large, x, 1));
+  const Tensor uniform = inside & (a >= kUniformShape) & (abs(x - a) <= 0.4 * a);
+  const Tensor looping = inside & !uniform, small = inside & (a < 1) & (x <= kSmallArgument);
+  const Tensor upper = looping & (x > a) & (x > kSmallArgument), series = looping & !upper;
+  const Tensor factor = gamma_factor(held(looping, a, 1), held(looping, x, 1));
   const Tensor p = factor * gamma_series(held(series, a, 1), held(series, x, 1e-20));
   const Tensor q = factor * a * gamma_fraction(held(upper, a, 1), held(upper, x, 1e3));
-  const Tensor by_normal = large_shape(held(large, a, 1e6), held(large, x, 1e6), lower);
-  Tensor result = lower ? where(upper, 1 - q, p) : where(upper, q, 1 - p);
+  const Tensor near = uniform_part(held(uniform, a, 100), held(uniform, x, 100));
+  const Tensor part = where(uniform, near, where(upper, q, p));
+  const Tensor is_lower = where(uniform, x <= a, series);
+  Tensor result = where(lower ? is_lower : !is_lower, part, 1 - part);
   if (!lower) result = where(small, small_upper(held(small, a, 0.5), held(small, x, 0.5)), result);
-  result = where(large, by_normal, result);
   const Tensor certain = ((x == infinity) & (a >= 0)) | ((a == 0) & (x > 0));
   result = where(certain, lower ? 1.0 : 0.0, result);
   result = where((x == 0) & (a > 0), lower ? 0.0 : 1.0, result);

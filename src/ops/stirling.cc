@@ -5,6 +5,7 @@
 #include "lower/special_functions.h"
 #include "ops/tensor_number.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/shape.h"
 #include "rondo/ops/special.h"
 
 namespace rondo::ops {
@@ -32,6 +33,46 @@ Tensor lgamma1p(const Tensor& a) {
       held * lower::math::polynomial(TensorNumber{held}, lower::math::kLgammaNearTwo).t -
       log1p(held);
   return where(near, by_series, lgamma(1 + a));
+}
+
+namespace {
+
+/// x less whole numbers, so that it is in [1, 2) if it was in [2, 8).
+struct Reduced {
+  Tensor x, product, divisor;
+};
+/// B(a, b) = B(a - 1, b) (a - 1) / (a + b - 1), for the operand a.
+Reduced reduced(const Tensor& a, const Tensor& b) {
+  Reduced r{a, ones(a.type()), ones(a.type())};
+  for (int k = 1; k <= 6; k++) {
+    const Tensor next = a - k, takes = (next >= 1) & (a < 8);
+    r.x = where(takes, next, r.x);
+    r.product = where(takes, r.product * next, r.product);
+    r.divisor = where(takes, r.divisor * (next + b), r.divisor);
+  }
+  return r;
+}
+
+}  // namespace
+
+Tensor betaln_of_positive(const Tensor& a, const Tensor& b) {
+  const Reduced first = reduced(a, b), second = reduced(b, first.x);
+  const Tensor &p = first.x, &q = second.x, sum = p + q;
+  const Tensor steps = log(first.product / first.divisor * (second.product / second.divisor));
+  // Both small: three logarithms of numbers below 4.
+  const Tensor small = b < 8, both = a >= 8;
+  const Tensor of_small = lgamma(p) + lgamma(where(small, q, 1)) - lgamma(where(small, sum, 1));
+  // One large: log(gamma(q) / gamma(sum)) by Stirling's series, whose large parts cancel here.
+  const Tensor large = where(small, 8, q), ratio = p / large, all = p + large;
+  const Tensor rests = stirling_rest(large) - stirling_rest(all);
+  const Tensor of_one =
+      lgamma(where(both, 1, p)) +
+      ((large * minus_log(ratio, 1 + ratio) + 0.5 * log1p(ratio) + rests) - p * log(all));
+  // Both large.
+  const Tensor less = where(both, p, 8);
+  const Tensor of_both = (0.91893853320467274 - 0.5 * log(large) + (stirling_rest(less) + rests)) -
+                         (less - 0.5) * log1p(large / less) - large * log1p(less / large);
+  return where(small, of_small, where(both, of_both, of_one)) + steps;
 }
 
 }  // namespace rondo::ops

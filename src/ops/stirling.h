@@ -12,4 +12,7 @@ Tensor minus_log(const Tensor& x, const Tensor& ratio);
 /// lgamma(1 + a) for a >= 0, accurate near 0.
 Tensor lgamma1p(const Tensor& a);
 
+/// log beta(a, b) for 0 < a <= b.
+Tensor betaln_of_positive(const Tensor& a, const Tensor& b);
+
 }  // namespace rondo::ops

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/expansions.h"
+#include "ops/two_parts.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -46,6 +47,12 @@ struct TensorNumber {
   friend TensorNumber log(N a) { return {rondo::log(a.t)}; }
   friend TensorNumber power(N a, N b) { return {rondo::pow(a.t, b.t)}; }
   friend TensorNumber select(const TensorMask& p, N a, N b) { return {where(p.t, a.t, b.t)}; }
+  /// What rounding took from 1 / x; here fma rounds twice.
+  friend TensorNumber lost_by_inverse(N x, N inverse) {
+    const TwoParts product = product_in_parts(inverse.t, x.t);
+    const Tensor lost = inverse.t * ((1 - product.high) - product.low);
+    return {where(rondo::abs(inverse.t) < 0x1p900, lost, 0.0)};
+  }
   friend TensorNumber copy_sign(N a, N sign) {
     const Tensor bit = Tensor(static_cast<std::int64_t>(std::uint64_t{1} << 63));
     const Tensor size = bitcast_convert(a.t, DType::kS64) & ~bit;

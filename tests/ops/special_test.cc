@@ -37,21 +37,21 @@ struct Entry {
 const std::map<std::string, Entry>& entries() {
   using A = const Arguments&;
   static const std::map<std::string, Entry> all = {
-      {"lgamma", {[](A x) { return lgamma(x[0]); }, 1, 4}},
-      {"digamma", {[](A x) { return digamma(x[0]); }, 1, 4}},
-      {"trigamma", {[](A x) { return polygamma(1, x[0]); }, 1, 4}},
-      {"polygamma 4", {[](A x) { return polygamma(4, x[0]); }, 1, 16}},
-      {"zeta", {[](A x) { return zeta(x[0], x[1]); }, 1, 4}},
-      {"bessel_i0e", {[](A x) { return bessel_i0e(x[0]); }, 1, 4}},
-      {"bessel_i1e", {[](A x) { return bessel_i1e(x[0]); }, 1, 4}},
+      {"lgamma", {[](A x) { return lgamma(x[0]); }, 1, 2}},
+      {"digamma", {[](A x) { return digamma(x[0]); }, 1, 2}},
+      {"trigamma", {[](A x) { return polygamma(1, x[0]); }, 1, 2}},
+      {"polygamma 4", {[](A x) { return polygamma(4, x[0]); }, 1, 2}},
+      {"zeta", {[](A x) { return zeta(x[0], x[1]); }, 1, 2}},
+      {"bessel_i0e", {[](A x) { return bessel_i0e(x[0]); }, 1, 2}},
+      {"bessel_i1e", {[](A x) { return bessel_i1e(x[0]); }, 1, 2}},
       {"xlogy", {[](A x) { return xlogy(x[0], x[1]); }, 1, 2}},
       {"entr", {[](A x) { return entr(x[0]); }, 1, 2}},
-      {"ndtr", {[](A x) { return ndtr(x[0]); }, 1, 4}},
-      {"ndtri", {[](A x) { return ndtri(x[0]); }, 1, 4}},
-      {"sinc", {[](A x) { return sinc(x[0]); }, 4, 2}},
-      {"betaln", {[](A x) { return betaln(x[0], x[1]); }, 1, 16}},
-      {"gammainc", {[](A x) { return gammainc(x[0], x[1]); }, 1, 16, true}},
-      {"gammaincc", {[](A x) { return gammaincc(x[0], x[1]); }, 1, 16, true}},
+      {"ndtr", {[](A x) { return ndtr(x[0]); }, 1, 2}},
+      {"ndtri", {[](A x) { return ndtri(x[0]); }, 1, 2}},
+      {"sinc", {[](A x) { return sinc(x[0]); }, 2, 2}},
+      {"betaln", {[](A x) { return betaln(x[0], x[1]); }, 1, 2}},
+      {"gammainc", {[](A x) { return gammainc(x[0], x[1]); }, 1, 2}},
+      {"gammaincc", {[](A x) { return gammaincc(x[0], x[1]); }, 1, 2}},
       {"betainc", {[](A x) { return betainc(x[0], x[1], x[2]); }, 1, 16, true}},
   };
   return all;
@@ -119,6 +119,21 @@ TEST(SpecialFunctions, AreThoseOfTheTable) {
     ASSERT_TRUE(functions.contains(name)) << name;
     EXPECT_LE(worst_error<float>(name, entry, functions[name]), entry.single) << name << " of f32";
     EXPECT_LE(worst_error<double>(name, entry, functions[name]), entry.wide) << name << " of f64";
+  }
+}
+
+/// Near a large a, which the table's rows hardly hit; values of mpmath.
+TEST(SpecialFunctions, GammaincNearALargeShape) {
+  const std::vector<double> a{30, 1000, 1e5, 1e8}, x{64, 1000.5, 100300, 99990000};
+  const double lower[] = {0.9999992225595952128, 0.51051071092317903159, 0.82863631125120764767,
+                          0.15865525352814383041};
+  const double upper[] = {7.7744040478720009936e-7, 0.48948928907682096841, 0.17136368874879235233,
+                          0.84134474647185616959};
+  const Literal p = gammainc(constant(a), constant(x)).eval();
+  const Literal q = gammaincc(constant(a), constant(x)).eval();
+  for (std::size_t i = 0; i < a.size(); i++) {
+    EXPECT_NEAR(p.data<double>()[i], lower[i], 0x1p-50 * lower[i]) << a[i];
+    EXPECT_NEAR(q.data<double>()[i], upper[i], 0x1p-50 * upper[i]) << a[i];
   }
 }
 

@@ -17,31 +17,20 @@ namespace rondo {
 
 namespace {
 
-/// The derivative of order n of cot(pi x), divided by pi^n, as a polynomial in c = cot(pi x): c' is
-/// -pi (1 + c^2).
-std::vector<double> cotangent_derivative(std::int64_t n) {
-  std::vector<double> p{0, 1};
-  for (; n > 0; n--) {
-    std::vector<double> next(p.size() + 1);
-    for (std::size_t i = 1; i < p.size(); i++) {
-      const double slope = -static_cast<double>(i) * p[i];
-      next[i - 1] += slope;
-      next[i + 1] += slope;
-    }
-    p = std::move(next);
-  }
-  return p;
-}
+/// What rounding took from the sum 1 + r, |r| <= 1/2.
+Tensor lost_by_increment(const Tensor& r, const Tensor& sum) { return r - (sum - 1); }
 
-/// In f64. In place of the numbers where it is not asked for, 1/4, so that no derivative is
-/// infinite there.
-Tensor reflected_polygamma(std::int64_t n, const Tensor& x, const Tensor& wanted) {
-  const Tensor fraction = where(wanted, x - round(x), 0.25);
-  const Tensor angle = std::numbers::pi * fraction, c = cos(angle) / sin(angle);
-  const std::vector<double> p = cotangent_derivative(n);
-  Tensor sum = zeros(x.type());
-  for (std::size_t i = p.size(); i-- > 0;) sum = sum * c + p[i];
-  return std::pow(std::numbers::pi, n + 1) * sum;
+/// The sum over k >= 0 of 1 / (x + k)^s for negative x in f64: the terms next to x, which is r + m
+/// with a whole m, and the sums above and below them, less the one that does not belong.
+Tensor zeta_of_negative(int s, const Tensor& x) {
+  const Tensor r = x - round(x), order = full(x.type(), static_cast<double>(s));
+  // Of q = 1 + r, with the slope for what rounding took from q; it matters near r = -1/2 only.
+  const auto above = [&](const Tensor& distance) {
+    const Tensor q = 1 + distance, lost = stop_gradient(lost_by_increment(distance, q));
+    return zeta(order, q) * (1 - s * lost / q);
+  };
+  const Tensor below = above(-r) - zeta(order, 1 - x), rest = above(r);
+  return pow(r, -s) + (s % 2 == 0 ? rest + below : rest - below);
 }
 
 }  // namespace
@@ -55,15 +44,16 @@ Tensor polygamma(std::int64_t n, const Operand& operand) {
                     "still holds\n  Give the order of the derivative of digamma.",
                     n));
   if (n == 0) return digamma(x);
+  const int s = static_cast<int>(n) + 1;
+  const double scale = (n % 2 == 0 ? -1 : 1) * std::tgamma(static_cast<double>(s));
   const Tensor wide = convert(x, DType::kF64);
-  const double factorial = std::tgamma(static_cast<double>(n) + 1), sign = n % 2 == 0 ? -1 : 1;
-  const Tensor negative = wide < 0, pole = (wide <= 0) & (wide == floor(wide));
-  const Tensor of_positive = factorial * zeta(full(wide.type(), static_cast<double>(n) + 1),
-                                              where(negative, 1 - wide, wide));
-  // polygamma(n, x) = (-1)^n polygamma(n, 1 - x) - pi d^n/dx^n cot(pi x).
-  const Tensor reflected = -of_positive - reflected_polygamma(n, wide, negative & !pole);
-  const Tensor inside = where(negative, reflected, sign * of_positive);
-  return convert(where(pole, sign * HUGE_VAL, inside), x.dtype());
+  const Tensor pole = (wide <= 0) & (wide == floor(wide)), negative = (wide < 0) & !pole;
+  // In place of the numbers that are not asked for others, so that no derivative is infinite.
+  const Tensor of_positive =
+      zeta(full(wide.type(), static_cast<double>(s)), where(negative, 1, wide));
+  const Tensor inside =
+      where(negative, zeta_of_negative(s, where(negative, wide, -0.25)), of_positive);
+  return convert(where(pole, (n % 2 == 0 ? -1 : 1) * HUGE_VAL, scale * inside), x.dtype());
 }
 
 Tensor betaln(const Operand& a_operand, const Operand& b_operand) {
@@ -73,13 +63,10 @@ Tensor betaln(const Operand& a_operand, const Operand& b_operand) {
   const DType dtype = both[0].dtype();
   const Tensor first = convert(both[0], DType::kF64), second = convert(both[1], DType::kF64);
   const Tensor a = minimum(first, second), b = maximum(first, second);
-  const Tensor plain = lgamma(a) + lgamma(b) - lgamma(a + b);
-  // For a large b the difference of two large logarithms by Stirling's series.
-  const Tensor large = (a > 0) & (b >= 8);
-  const Tensor p = where(large, a, 1), q = where(large, b, 8), sum = p + q;
-  const Tensor difference = ops::stirling_rest(q) - ops::stirling_rest(sum) -
-                            (q - 0.5) * log1p(p / q) - p * (log(sum) - 1);
-  return convert(where(large, lgamma(p) + difference, plain), dtype);
+  const Tensor result =
+      where(a > 0, ops::betaln_of_positive(where(a > 0, a, 1), where(a > 0, b, 1)),
+            lgamma(a) + lgamma(b) - lgamma(a + b));
+  return convert(result, dtype);
 }
 
 Tensor ndtr(const Operand& operand) {
@@ -104,15 +91,15 @@ Tensor ndtr(const Operand& operand) {
 Tensor sinc(const Operand& operand) {
   const ops::Helper helper("sinc", operand.at());
   const Tensor x = helper.floating(operand);
-  const Tensor near = abs(x) < 0.25;
-  // The series of sin(y) / y in y^2.
-  const Tensor z = square(std::numbers::pi * where(near, x, 0));
-  Tensor series = zeros(x.type());
+  const Tensor wide = byte_width(x.dtype()) == 2 ? convert(x, DType::kF32) : x;
+  // The series of sin(y) / y in y^2, for the distance from the nearest whole number.
+  const Tensor whole = round(wide), rest = wide - whole;
+  const Tensor z = square(rest) * (std::numbers::pi * std::numbers::pi);
+  Tensor series = zeros(wide.type());
   for (int k = 12; k > 0; k--) series = (1 + series) * (z * (-1.0 / (2 * k * (2 * k + 1))));
-  const Tensor far = where(near, 1, x), whole = round(far);
-  const Tensor parity = 1 - 2 * abs(rem(whole, 2));
-  const Tensor quotient = parity * sin(std::numbers::pi * (far - whole)) / (std::numbers::pi * far);
-  return where(near, 1 + series, quotient);
+  const Tensor near = whole == 0, sign = 1 - 2 * abs(rem(whole, 2));
+  const Tensor quotient = where(near, 1, sign * rest / where(near, 1, wide));
+  return convert((1 + series) * quotient, x.dtype());
 }
 
 Tensor next_after(const Operand& x_operand, const Operand& y_operand) {
