@@ -121,17 +121,23 @@ FUNCTIONS = [
     ("betainc", betainc, [powers(-8, 9), powers(-8, 9), uniform(0, 1)], 0),
 ]
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--points", type=int, default=16, help="of each line of FUNCTIONS")
-parser.add_argument("--only", default="", help="functions whose names begin so")
-arguments = parser.parse_args()
-random.seed(20261128)
-for name, f, draws, unit in FUNCTIONS:
-    for _ in range(arguments.points):
-        operands = [draw() for draw in draws]
-        if not name.startswith(arguments.only) or 0 in operands:
-            continue
-        value = float(m.re(f(*(mpf(x) for x in operands))))
-        if value != 0 and (abs(value) < 2.0**-1000 or abs(value) > 2.0**1000):
-            continue
-        print(",".join([name] + [x.hex() for x in operands] + [value.hex(), str(unit)]))
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--points", type=int, default=16, help="of each line of FUNCTIONS")
+    parser.add_argument("--only", default="", help="functions whose names begin so")
+    arguments = parser.parse_args()
+    random.seed(20261128)
+    for name, f, draws, unit in FUNCTIONS:
+        for _ in range(arguments.points):
+            operands = [draw() for draw in draws]
+            if not name.startswith(arguments.only) or 0 in operands:
+                continue
+            value = float(m.re(f(*(mpf(x) for x in operands))))
+            if value != 0 and (abs(value) < 2.0**-1000 or abs(value) > 2.0**1000):
+                continue
+            print(",".join([name] + [x.hex() for x in operands] + [value.hex(), str(unit)]))
+
+
+if __name__ == "__main__":
+    main()
