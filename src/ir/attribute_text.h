@@ -43,6 +43,11 @@ class AttributeCodec {
   virtual void word(FieldName name, std::string_view kind, std::size_t place,
                     std::span<const std::string_view> words, std::size_t& choice,
                     Need need = Need::kRequired) = 0;
+  virtual void real(FieldName name, float& value) = 0;
+  virtual void text(FieldName name, std::string& value, Need need = Need::kRequired) = 0;
+  /// Two fields of 32 bits, which the short form has as one word: `format = e5m10`.
+  virtual void float_format(std::string_view brief, FieldName exponent, int& exponent_bits,
+                            FieldName mantissa, int& mantissa_bits) = 0;
   /// Fields within one attribute: `full = #stablehlo.kind<a = [0], b = 1>`. Optional when read.
   virtual void group(FieldName name, std::string_view kind, absl::FunctionRef<void()> fields) = 0;
   /// `full = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`: a letter or digit for each axis.

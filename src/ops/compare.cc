@@ -98,11 +98,6 @@ bool compares_bits(const Node& node) {
   return node.attrs<CompareAttributes>().total_order && is_floating(node.operand_type(0).dtype);
 }
 
-/// The integers of a float's width.
-DType bits_dtype(DType dtype) {
-  return byte_width(dtype) == 2 ? DType::kS16 : byte_width(dtype) == 4 ? DType::kS32 : DType::kS64;
-}
-
 std::unique_ptr<ir::Kernel> prepare_compare(const Node& node) {
   const DType dtype = node.operand_type(0).dtype;
   ElementLoop loop = nullptr;

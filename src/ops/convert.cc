@@ -1,4 +1,4 @@
-// The same number, or the same bytes, in another dtype.
+// The same number, or the same bytes, in another dtype; the same number with fewer bits.
 #include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
@@ -88,6 +88,110 @@ InferredTypes infer_bitcast(const InferContext& context) {
 
 ConvertAttributes conversion_to_result(const TensorType& result) { return {result.dtype}; }
 
+/// The bits of an IEEE 754 format: a sign, the exponent, the mantissa.
+struct FloatBits {
+  int exponent, mantissa;
+  /// The bits of 2^power.
+  std::int64_t power_of_two(int power) const {
+    return (std::int64_t{power} + (std::int64_t{1} << (exponent - 1)) - 1) << mantissa;
+  }
+  std::int64_t infinity() const { return ((std::int64_t{1} << exponent) - 1) << mantissa; }
+};
+
+FloatBits bits_of(DType dtype) {
+  return dtype == DType::kF16    ? FloatBits{5, 10}
+         : dtype == DType::kBF16 ? FloatBits{8, 7}
+         : dtype == DType::kF32  ? FloatBits{8, 23}
+                                 : FloatBits{11, 52};
+}
+
+struct ReducePrecisionAttributes {
+  int exponent_bits, mantissa_bits;
+  bool operator==(const ReducePrecisionAttributes&) const = default;
+};
+
+/// The bits of a number of format `from`, rounded. Exponent and mantissa are rounded as one number,
+/// so that a carry out of the mantissa gives the next exponent, or infinity.
+template <lower::Whole N>
+N reduced_bits(N bits, FloatBits from, const ReducePrecisionAttributes& to) {
+  const std::int64_t sign_bit = INT64_MIN >> (63 - from.exponent - from.mantissa);
+  const N sign = bits & N::of(sign_bit), magnitude = bits & N::of(~sign_bit);
+  N rounded = magnitude;
+  if (to.mantissa_bits < from.mantissa) {
+    const int dropped = from.mantissa - to.mantissa_bits;
+    const std::int64_t half = std::int64_t{1} << (dropped - 1);
+    const N odd = shift_right_logical(magnitude, N::of(dropped)) & N::of(1);
+    rounded = (magnitude + (odd + N::of(half - 1))) & N::of(-2 * half);
+  }
+  if (to.exponent_bits < from.exponent) {
+    const int bias = (1 << (to.exponent_bits - 1)) - 1;
+    const N too_large = N::of(from.power_of_two(bias + 1));
+    const N least = N::of(from.power_of_two(1 - bias));
+    rounded = select(rounded >= too_large, N::of(from.infinity()), rounded);
+    rounded = select(rounded < least, N::of(0), rounded);
+  }
+  return select(magnitude > N::of(from.infinity()), bits, sign | rounded);
+}
+
+InferredTypes infer_reduce_precision(const InferContext& context) {
+  check_elementwise(context, kFloats);
+  const auto& [exponent, mantissa] = context.attrs<ReducePrecisionAttributes>();
+  if (exponent < 1 || mantissa < 0) {
+    context.fail(
+        fmt::format("to {} bits of exponent and {} of mantissa; there must be at least 1 and 0\n  "
+                    "Give what the format has: (5, 10) for f16, (8, 7) for bf16.",
+                    exponent, mantissa));
+  }
+  return {context.type(0)};
+}
+
+std::unique_ptr<ir::Kernel> prepare_reduce_precision(const Node& node) {
+  const DType dtype = node.type().dtype;
+  const FloatBits from = bits_of(dtype);
+  ElementLoop loop;
+  for_kinds<kSigned>(bits_dtype(dtype), [&]<class T>() {
+    loop = [from, to = node.attrs<ReducePrecisionAttributes>()](const std::byte* const* operands,
+                                                                std::byte* result, std::int64_t n) {
+      const T* x = reinterpret_cast<const T*>(operands[0]);
+      T* y = reinterpret_cast<T*>(result);
+      RONDO_INDEPENDENT_TRIPS
+      for (std::int64_t i = 0; i < n; i++) y[i] = reduced_bits(lower::Scalar<T>(x[i]), from, to).v;
+    };
+  });
+  return elementwise_kernel(node, std::move(loop));
+}
+
+Element reduce_precision_element(const ElementCall& c) {
+  lower::Builder& b = c.builder;
+  const lower::Expression<std::int64_t> bits(
+      b, b.bitcast(c.x(0), lower::type_of(bits_dtype(c.dtype()))));
+  const auto reduced =
+      reduced_bits(bits, bits_of(c.dtype()), c.node.attrs<ReducePrecisionAttributes>());
+  return {b.bitcast(reduced.value, lower::type_of(c.dtype()))};
+}
+
+Tensor reduced_like(const Node& node, const Tensor& x) {
+  const auto& [exponent, mantissa] = node.attrs<ReducePrecisionAttributes>();
+  return reduce_precision({x, node.location()}, exponent, mantissa);
+}
+/// Linear as far as derivatives are concerned. As it rounds, it does not say so of all nodes: a
+/// rewrite may take sums out of an op that is always linear.
+bool is_linear_but_for_rounding(const Node&) { return true; }
+std::vector<Tensor> reduce_precision_jvp(const JvpCall& c) {
+  return {reduced_like(c.node, c.dx(0))};
+}
+std::vector<Tensor> reduce_precision_transpose(const TransposeCall& c) {
+  return {reduced_like(c.node, c.ct())};
+}
+
+void reduce_precision_hlo(const Node& node, std::string& out) {
+  const auto& [exponent, mantissa] = node.attrs<ReducePrecisionAttributes>();
+  out += fmt::format(", exponent_bits={}, mantissa_bits={}", exponent, mantissa);
+}
+void describe_reduce_precision(ir::AttributeCodec& codec, ReducePrecisionAttributes& a) {
+  codec.float_format("format", {"exponent_bits"}, a.exponent_bits, {"mantissa_bits"}, a.mantissa_bits);
+}
+
 }  // namespace
 
 const OpDef kConvert{
@@ -117,8 +221,25 @@ const OpDef kBitcastConvert{
              .stablehlo = "stablehlo.bitcast_convert",
              .attributes = &ir::kAttributesOfResult<ConvertAttributes, conversion_to_result>}};
 
+const OpDef kReducePrecision{.name = "reduce_precision",
+                             .arity = 1,
+                             .cost = ir::Cost::kElementwise,
+                             .types = {.infer = infer_reduce_precision},
+                             .structure = {.element = reduce_precision_element,
+                                           .element_dtypes = ir::kFloatDTypes,
+                                           .elementwise = true},
+                             .kernel = {.prepare = prepare_reduce_precision},
+                             .derivative = {.linear = Linear::kJointly,
+                                            .is_linear = is_linear_but_for_rounding,
+                                            .jvp = reduce_precision_jvp,
+                                            .transpose = reduce_precision_transpose},
+                             .text = {.hlo = "reduce-precision",
+                                      .stablehlo = "stablehlo.reduce_precision",
+                                      .hlo_attributes = reduce_precision_hlo,
+                                      .attributes = &ir::kAttributeText<ReducePrecisionAttributes, describe_reduce_precision>}};
+
 std::span<const OpDef* const> conversion_records() {
-  static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert};
+  static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert, &kReducePrecision};
   return kAll;
 }
 
@@ -141,6 +262,11 @@ Tensor bitcast_convert(const Operand& x, DType dtype) {
   Tensor tensor = ir::checked(x.any(), "bitcast_convert", x.at());
   if (tensor.dtype() == dtype) return tensor;
   return ops::make(ops::kBitcastConvert, {tensor}, ops::ConvertAttributes{dtype}, x.at());
+}
+
+Tensor reduce_precision(const Operand& x, int exponent_bits, int mantissa_bits) {
+  return ops::make(ops::kReducePrecision, {ir::checked(x.any(), "reduce_precision", x.at())},
+                   ops::ReducePrecisionAttributes{exponent_bits, mantissa_bits}, x.at());
 }
 
 }  // namespace rondo

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "ops/kernels/elementwise_kernels.h"
@@ -85,7 +86,7 @@ class ElementwiseKernel final : public ir::Kernel {
  public:
   std::size_t bytes() const noexcept override { return sizeof(*this); }
   ElementwiseKernel(const Node& node, ElementLoop loop)
-      : loop_(loop),
+      : loop_(std::move(loop)),
         elements_(node.type().elements()),
         result_width_(byte_width(node.type().dtype)) {
     const DType to = node.type().dtype;
@@ -122,7 +123,7 @@ class ElementwiseKernel final : public ir::Kernel {
 }  // namespace
 
 std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop) {
-  return std::make_unique<ElementwiseKernel>(node, loop);
+  return std::make_unique<ElementwiseKernel>(node, std::move(loop));
 }
 
 Tensor unary_op(const OpDef& op, const Operand& x) {

@@ -80,6 +80,37 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
       fail(fmt::format("`{}` is {}; it can be {}", name.full, text, fmt::join(words, ", ")));
     choice = static_cast<std::size_t>(found - words.begin());
   }
+  void real(ir::FieldName name, float& value) override {
+    const Attribute* attribute = find(name, Need::kRequired);
+    if (attribute->kind != Kind::kFloat) fail_at(*attribute, name, "a number with a point");
+    value = static_cast<float>(attribute->number);
+  }
+  void text(ir::FieldName name, std::string& value, Need need) override {
+    const Attribute* attribute = find(name, need);
+    if (!attribute) return;
+    if (attribute->kind != Kind::kString && attribute->kind != Kind::kSymbol)
+      fail_at(*attribute, name, "a string");
+    value = mlir::unescaped(attribute->text);
+  }
+  void float_format(std::string_view brief, ir::FieldName exponent, int& exponent_bits,
+                    ir::FieldName mantissa, int& mantissa_bits) override {
+    std::int64_t bits[] = {0, 0};
+    if (const Attribute* format = find({brief}, Need::kOptional)) {  // e5m10
+      mlir::Cursor cursor(format->text);
+      if (!cursor.accept("e")) fail_at(*format, {brief}, "like e5m10");
+      bits[0] = cursor.integer();
+      if (!cursor.accept("m")) fail_at(*format, {brief}, "like e5m10");
+      bits[1] = cursor.integer();
+    } else {
+      integer(exponent, bits[0], Need::kRequired);
+      integer(mantissa, bits[1], Need::kRequired);
+    }
+    for (const std::int64_t count : bits) {
+      if (count < 0 || count > 64) fail("exponents and mantissas have 0 to 64 bits");
+    }
+    exponent_bits = static_cast<int>(bits[0]);
+    mantissa_bits = static_cast<int>(bits[1]);
+  }
   void group(ir::FieldName name, std::string_view, absl::FunctionRef<void()> fields) override {
     const Attribute* attribute = find(name, Need::kOptional);
     if (!attribute) return;

@@ -1,5 +1,7 @@
 #include "text/stablehlo_attributes.h"
 
+#include "base/escape.h"
+#include "base/number_text.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "ir/attribute_text.h"
@@ -43,6 +45,25 @@ class StablehloAttributeWriter final : public ir::AttributeCodec {
             std::span<const std::string_view> words, std::size_t& choice, Need) override {
     begin(name);
     out_ += fmt::format("#stablehlo<{} {}>", kind, words[choice]);
+  }
+  void real(ir::FieldName name, float& value) override {
+    begin(name);
+    std::string digits;
+    append_number(digits, value, NumberStyle::kMlir);
+    out_ += digits + " : f32";
+  }
+  void text(ir::FieldName name, std::string& value, Need) override {
+    begin(name);
+    std::string quoted = "\"";
+    append_escaped(quoted, value);
+    out_ += quoted + '"';
+  }
+  void float_format(std::string_view, ir::FieldName exponent, int& exponent_bits,
+                    ir::FieldName mantissa, int& mantissa_bits) override {
+    begin(exponent);
+    out_ += fmt::format("{} : i32", exponent_bits);
+    begin(mantissa);
+    out_ += fmt::format("{} : i32", mantissa_bits);
   }
   void group(ir::FieldName name, std::string_view kind, absl::FunctionRef<void()> fields) override {
     begin(name);

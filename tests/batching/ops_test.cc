@@ -184,6 +184,7 @@ std::vector<Case> elementwise_cases() {
        [](In x) -> Out { return {where(x[0], x[1], x[2])}; },
        {pred({2, 2}), f32({2, 2}), f32({2, 2})}},
       {"convert", [](In x) -> Out { return {convert(x[0], DType::kS32)}; }, {f32({4})}, 0, 30},
+      {"reduce_precision", [](In x) -> Out { return {reduce_precision(x[0], 5, 2)}; }, {f32({4})}},
       {"bitcast", [](In x) -> Out { return {bitcast_convert(x[0], DType::kS32)}; }, {f32({4})}},
       {"complex",
        [](In x) -> Out {

@@ -1,5 +1,8 @@
-// convert and bitcast_convert.
+// convert, bitcast_convert and reduce_precision.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "ops/vectors.h"
 
@@ -124,6 +127,114 @@ TEST(Convert, EveryPairOfDtypes) {
       expect_vec<int>(convert(y, DType::kS32), {0, 1});
     }
   }
+}
+
+/// What the definition says, by frexp and nearbyint: no number of the format has a finer grain than
+/// its least normal number of this exponent.
+double reduced(double x, int exponent_bits, int mantissa_bits, int own_exponent_bits) {
+  if (!std::isfinite(x) || x == 0) return x;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  const bool gradual = exponent_bits >= own_exponent_bits;
+  const int own_bias = (1 << (own_exponent_bits - 1)) - 1;
+  const int unit = std::max(exponent - 1, 1 - own_bias) - mantissa_bits;
+  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+  // Without a mantissa the even one of two neighbours is that of an even exponent field.
+  if (mantissa_bits == 0 && std::abs(x) == std::ldexp(1.5, exponent - 1) && unit == exponent - 1) {
+    const bool is_even = (exponent - 1 + own_bias) % 2 == 0;
+    rounded = std::copysign(std::ldexp(1.0, is_even ? exponent - 1 : exponent), x);
+  }
+  if (gradual)
+    return std::abs(rounded) >= std::ldexp(1.0, own_bias + 1) ? std::copysign(HUGE_VAL, x)
+                                                              : rounded;
+  if (std::abs(rounded) >= std::ldexp(1.0, bias + 1)) return std::copysign(HUGE_VAL, x);
+  return std::abs(rounded) < std::ldexp(1.0, 1 - bias) ? std::copysign(0.0, x) : rounded;
+}
+
+template <class T>
+class ReducePrecision : public ::testing::Test {};
+using Floats = ::testing::Types<float16, bfloat16, float, double>;
+TYPED_TEST_SUITE(ReducePrecision, Floats);
+
+TYPED_TEST(ReducePrecision, RoundsToAnyFormat) {
+  using T = TypeParam;
+  constexpr int own = std::is_same_v<T, float16> ? 5 : std::is_same_v<T, double> ? 11 : 8;
+  constexpr int own_mantissa = std::is_same_v<T, float16>    ? 10
+                               : std::is_same_v<T, bfloat16> ? 7
+                               : std::is_same_v<T, float>    ? 23
+                                                             : 52;
+  std::vector<T> numbers{T(0.0), T(-0.0), T(HUGE_VAL), T(-HUGE_VAL)};
+  // Numbers, ties and their neighbours about every power of two, subnormal ones too.
+  const int least = 2 - (1 << (own - 1)) - own_mantissa, most = (1 << (own - 1)) - 1;
+  for (int power = least; power <= most; power += own == 11 ? 7 : 1) {
+    for (const double factor : {1.0, 1.0625, 1.1, 1.125, 1.25, 1.5, 1.75, 1.875, 1.9999})
+      numbers.push_back(T(std::ldexp(power % 2 ? factor : -factor, power)));
+  }
+  const Tensor x = vec<T>(numbers);
+  for (const auto& [exponent, mantissa] : {std::pair{5, 10},
+                                           {8, 7},
+                                           {8, 0},
+                                           {5, 2},
+                                           {4, 3},
+                                           {5, 0},
+                                           {1, 3},
+                                           {2, 1},
+                                           {8, 5},
+                                           {own, 3},
+                                           {8, 23},
+                                           {11, 52},
+                                           {11, 2},
+                                           {40, 60}}) {
+    std::vector<double> want;
+    for (const T number : numbers)
+      want.push_back(
+          reduced(static_cast<double>(number), exponent, std::min(mantissa, own_mantissa), own));
+    SCOPED_TRACE(std::to_string(exponent) + ", " + std::to_string(mantissa));
+    expect_signed(convert(reduce_precision(x, exponent, mantissa), DType::kF64), want);
+  }
+}
+
+TEST(ReducePrecisionOfFloats, IsAConversionThereAndBack) {
+  const Tensor x = vec<float>({0.1f, -3.7f, 65519.9f, 65520.0f, 6.2e-5f, 3.4e38f, -kInf});
+  const auto there_and_back = [&](DType dtype) { return convert(convert(x, dtype), DType::kF32); };
+  expect_scalar(all(reduce_precision(x, 8, 7) == there_and_back(DType::kBF16)), true);
+  expect_scalar(all(reduce_precision(x, 5, 10) == there_and_back(DType::kF16)), true);
+}
+
+TEST(ReducePrecisionOfFloats, KeepsTheBitsOfNan) {
+  const std::vector<std::uint32_t> bits{0x7f800001, 0xff812345, 0x7fc12345};
+  const Tensor nans = bitcast_convert(vec<std::uint32_t>(bits), DType::kF32);
+  for (const int mantissa : {3, 0})
+    expect_vec<std::uint32_t>(bitcast_convert(reduce_precision(nans, 5, mantissa), DType::kU32),
+                              bits);
+}
+
+TEST(ReducePrecisionOfFloats, RefusesOtherNumbersAndFormats) {
+  expect_error([] { reduce_precision(vec<int>({1}), 5, 2); },
+               {"reduce_precision: takes floats; the operand is s32[1]"});
+  expect_error(
+      [] {
+        reduce_precision(vec<std::complex<float>>({{1, 2}}), 5, 2);
+      },
+      {"takes floats", "rondo::real(x)"});
+  expect_error([] { reduce_precision(vec<float>({1}), 0, 2); },
+               {"to 0 bits of exponent and 2 of mantissa; there must be at least 1 and 0"});
+  expect_error([] { reduce_precision(vec<float>({1}), 3, -1); }, {"3 bits of exponent and -1"});
+}
+
+// Rounded as in JAX, which says that it is linear; sums over trips of a loop are not taken out.
+TEST(ReducePrecisionOfFloats, RoundsTangentsAndCotangents) {
+  const auto f = [](const Tensor& x) { return reduce_precision(x, 8, 2) * 1.1f; };
+  expect_scalar(jvp(f, std::tuple{Tensor(1.3f)}, std::tuple{Tensor(2.3f)}).second, 2.5f * 1.1f);
+  expect_scalar(grad(f)(1.3f), 1.0f);  // 1.1 rounded
+  const auto summed = [](const Tensor& xs) {
+    return scan([](const Tensor& sum,
+                   const Tensor& x) { return std::pair(sum + reduce_precision(x, 8, 2), x); },
+                0.0f, xs)
+        .first;
+  };
+  expect_scalar(jit(summed)(vec<float>({1.1f, 1.1f, 1.1f, 1.1f})), 4.0f);
 }
 
 TEST(BitcastConvert, SameWidth) {

@@ -215,6 +215,18 @@ TEST(ElementwiseBits, OfComparisonsAndChoices) {
   }
 }
 
+TEST(ElementwiseBits, OfReducedPrecision) {
+  for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
+    const std::vector<Literal> operands = columns(dtype, 1);
+    for (const auto& bits : {std::pair{5, 2}, {8, 0}, {1, 3}, {11, 5}, {11, 52}}) {
+      const Function f =
+          trace([&](Tensor x) { return reduce_precision(x, bits.first, bits.second); },
+                operands[0].type());
+      expect_same_bits("reduce_precision of " + std::string(dtype_name(dtype)), f, operands);
+    }
+  }
+}
+
 TEST(ElementwiseBits, OfConversions) {
   for (int i = 0; i < kDTypeCount; i++) {
     for (int j = 0; j < kDTypeCount; j++) {

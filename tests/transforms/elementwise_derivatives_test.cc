@@ -122,6 +122,8 @@ std::vector<Row<double>> named_rows() {
           },
           any, other),
       unary(
+          "reduce_precision", [](auto x) { return sin(reduce_precision(x, 11, 52) * x); }, any),
+      unary(
           "several ways",
           [](auto x) {
             const Tensor y = tanh(x);

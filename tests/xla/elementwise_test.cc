@@ -314,6 +314,22 @@ TEST_F(XlaElementwise, ConvertRoundsAsXlaDoes) {
           {2049, 2051, 257, 259, 16777217, 16777219, 9007199254740993, -9007199254740995, 65520}));
 }
 
+TEST_F(XlaElementwise, ReducePrecision) {
+  check([](Tensor x) { return std::tuple(reduce_precision(x, 8, 0), reduce_precision(x, 5, 1)); },
+        row<float>({1.5f, 3, 6, 12, 1.25f, 1.75f, 2.5f, 65520, 57344, 61440}));
+  for (const DType dtype : kFloats) {
+    SCOPED_TRACE(dtype_name(dtype));
+    check(
+        [](Tensor x) {
+          return std::tuple(reduce_precision(x, 5, 10), reduce_precision(x, 8, 7),
+                            reduce_precision(x, 5, 2), reduce_precision(x, 4, 3),
+                            reduce_precision(x, 8, 0), reduce_precision(x, 1, 3),
+                            reduce_precision(x, 11, 5), reduce_precision(x, 40, 60));
+        },
+        edge_values(dtype));
+  }
+}
+
 TEST_F(XlaElementwise, BitcastConvertBetweenAllWidths) {
   const std::vector<DType> dtypes = kIntegers + kFloats;
   for (const DType from : dtypes) {

@@ -159,5 +159,11 @@ RONDO_API Tensor convert(const Operand& x, DType dtype);
 /// part first; a wider one removes the last axis, whose size must be the ratio of the widths. Not
 /// for pred and complex dtypes.
 RONDO_API Tensor bitcast_convert(const Operand& x, DType dtype);
+/// Each float rounded to a format with so many bits of exponent (at least 1) and mantissa (stored
+/// bits, at least 0), in the same dtype: to nearest, halves to even; to infinity above the format's
+/// greatest number. With fewer bits of exponent than the dtype has, numbers below the format's
+/// least normal one are 0. NaN stays as it is. (8, 7) is bf16, (5, 10) is f16 without subnormal
+/// numbers. Tangents and cotangents are rounded likewise.
+RONDO_API Tensor reduce_precision(const Operand& x, int exponent_bits, int mantissa_bits);
 
 }  // namespace rondo

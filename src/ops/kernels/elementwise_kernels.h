@@ -17,6 +17,7 @@
 #pragma once
 
 #include <complex>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -61,11 +62,17 @@ constexpr Kinds kind_of(DType dtype) {
                                       : kFullFloats;
 }
 
+/// The integers of a float's width.
+constexpr DType bits_dtype(DType dtype) {
+  return byte_width(dtype) == 2 ? DType::kS16 : byte_width(dtype) == 4 ? DType::kS32 : DType::kS64;
+}
+
 /// Throws TraceError unless all operands have one type, of a dtype among `kinds`.
 void check_elementwise(const InferContext& context, Kinds kinds);
 
 /// Computes n elements; the result may be one of the operands.
-using ElementLoop = void (*)(const std::byte* const* operands, std::byte* result, std::int64_t n);
+using ElementLoop =
+    std::function<void(const std::byte* const* operands, std::byte* result, std::int64_t n)>;
 /// A kernel that runs a loop over dense operands, in blocks between which it polls. The result may
 /// take the place of any operand whose elements have its width.
 std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop);

@@ -39,6 +39,26 @@ void fail(std::string_view text, Offset at, const std::string& message) {
                    place.line, place.column);
 }
 
+std::string unescaped(std::string_view quoted) {
+  std::string text;
+  for (std::size_t i = 0; i < quoted.size(); i++) {
+    unsigned char byte = 0;
+    if (quoted[i] != '\\' || i + 1 == quoted.size()) {
+      text += quoted[i];
+    } else if (quoted[i + 1] == 'n' || quoted[i + 1] == 't') {
+      text += quoted[++i] == 'n' ? '\n' : '\t';
+    } else if (i + 2 < quoted.size() &&
+               std::from_chars(quoted.data() + i + 1, quoted.data() + i + 3, byte, 16).ptr ==
+                   quoted.data() + i + 3) {
+      text += static_cast<char>(byte);
+      i += 2;
+    } else {
+      text += quoted[++i];
+    }
+  }
+  return text;
+}
+
 void Cursor::skip() {
   while (at_ < text_.size()) {
     const char c = text_[at_];

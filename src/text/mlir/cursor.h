@@ -18,6 +18,10 @@ Place place_of(std::string_view text, Offset at);
 /// Throws ParseError: the message with the place, then the line with a mark below it.
 [[noreturn]] void fail(std::string_view text, Offset at, const std::string& message);
 
+/// A string of the text with its escapes, `\\n`, `\\"` or two hexadecimal digits, as what they
+/// mean.
+std::string unescaped(std::string_view quoted);
+
 class Cursor {
  public:
   explicit Cursor(std::string_view text, Offset at = 0) noexcept : text_(text), at_(at) {}
