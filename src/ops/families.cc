@@ -1,6 +1,7 @@
 #include "ops/families.h"
 
 #include "ops/arg_extreme.h"
+#include "ops/batch_norm.h"
 #include "ops/broadcast.h"
 #include "ops/collectives.h"
 #include "ops/concatenate.h"
@@ -41,6 +42,8 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     &kReduce, &kArgExtreme, &kCumulative, &kSort, &kTopK, &kDotGeneral,
     // windows
     &kReduceWindow, &kSelectAndScatter, &kConvolution,
+    // normalized batches
+    &kBatchNormTraining, &kBatchNormInference, &kBatchNormGrad,
     // spectra
     &kFft,
     // linear algebra

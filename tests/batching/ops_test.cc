@@ -405,6 +405,14 @@ std::vector<Case> reducing_cases() {
          return {convolution(x[0], x[1], {.padding = {{1, 1}, {0, 1}}})};
        },
        {f32({2, 4, 3, 2}), f32({3, 2, 2, 3})}},
+      {"batch_norm",
+       [](In x) -> Out {
+         const auto [y, mean, variance] = batch_norm_training(x[0], x[1], x[1], 0.5f);
+         const auto [of_x, of_s, of_o] = batch_norm_grad(x[0], x[1], x[1], x[1], x[0], 0.5f);
+         return {y,    mean, variance,
+                 of_x, of_s, batch_norm_inference(x[0], x[1], x[1], x[1], x[1], 0.5f)};
+       },
+       {f32({4, 3}), f32({3})}},
       {"fft",
        [](In x) -> Out {
          return {fft(complex(x[0], x[1])), rfft(x[0])};

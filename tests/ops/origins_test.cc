@@ -88,6 +88,12 @@ std::vector<Row> rows() {
       x("cov", [](Tensor m) { return cov(m); }),
       x("mean", [](Tensor m) { return mean(m, 1); }),
       x("softmax", [](Tensor m) { return softmax(m) + log_softmax(m); }),
+      x("batch_norm_training",
+        [](Tensor m) {
+          const auto [y, a, v] = batch_norm_training(m, 1.0f, 0.0f);
+          const auto [of_x, of_s, of_o] = batch_norm_grad(m, 2.0f, a, v, y);
+          return batch_norm_inference(of_x, of_s, of_o, a, v);
+        }),
       x("logsumexp", [](Tensor m) { return logsumexp(m); }),
       x("relu", [](Tensor m) { return relu(m) + gelu(m) + gelu(m, false) + silu(m); }),
       x("one_hot", [](Tensor m) { return one_hot(convert(m[0], DType::kS32), 4); }),

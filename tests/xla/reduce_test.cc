@@ -235,5 +235,25 @@ TEST_F(XlaProduct, HalvesAreAccumulatedInF32) {
         arguments[0], arguments[1]);
 }
 
+class XlaBatchNorm : public XlaTest {};
+
+TEST_F(XlaBatchNorm, OfTrainingInferenceAndGradients) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    const Literal x =
+        convert(sin(iota(f32({5, 3, 4}), 0) * 7 + iota(f32({5, 3, 4}), 2)), dtype).eval();
+    const Literal scale = convert(constant({1.5f, -0.5f, 2.0f}), dtype).eval();
+    expect_same_as_xla(
+        trace(
+            [](Tensor a, Tensor s) {
+              const auto [y, mean, variance] = batch_norm_training(a, s, s * s, 1e-3f, 1);
+              const auto back = batch_norm_grad(a, s, mean, variance, cos(a), 1e-3f, 1);
+              const Tensor z = batch_norm_inference(a, s, s, mean, s * s, 1e-5f, 1);
+              return std::tuple(y, mean, variance, back.x, back.scale, back.offset, z);
+            },
+            x, scale),
+        {x, scale}, {.rtol = 1e-4, .atol = 1e-5});
+  }
+}
+
 }  // namespace
 }  // namespace rondo::testing
