@@ -8,6 +8,7 @@
 #include "ops/convolution.h"
 #include "ops/create.h"
 #include "ops/cumulative.h"
+#include "ops/custom_call.h"
 #include "ops/dot.h"
 #include "ops/dynamic_slice.h"
 #include "ops/fft.h"
@@ -54,6 +55,8 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     &kOptimizationBarrier, &kStopGradient, &kShard,
     // observers
     &kTap, &kPrint, &kProgress, &kTellLanes,
+    // C++ functions
+    &kCustomCall,
     // over the lanes of an enclosing vmap
     &kAxisReduce, &kAxisIndex,
 };

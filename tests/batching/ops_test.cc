@@ -433,6 +433,20 @@ std::vector<Case> reducing_cases() {
          return {lu(a).lu, qr(a).q, eigh(a).values, svd(a).s};
        },
        {f32({3, 3})}},
+      {"custom_call",
+       [](In x) -> Out {
+         static const bool once = [] {
+           register_call("test_scaled", {.run = [](const Call& call) {
+                           const auto v = call.operand<float>(0);
+                           for (std::size_t i = 0; i < v.size(); i++)
+                             call.result<float>(0)[i] = v[i] * call.operand<float>(1)[0];
+                         }});
+           return true;
+         }();
+         (void)once;
+         return custom_call("test_scaled", {x[0], x[1]}, {x[0].type()});
+       },
+       {f32({3}), f32()}},
       {"associative_scan",
        [](In x) -> Out {
          return {associative_scan([](Tensor a, Tensor b) { return a * b; }, x[0])};
