@@ -1,13 +1,18 @@
-// Applies regions of scalars, such as combiners, to whole arrays.
+// Regions of scalars, such as combiners: their check, and their application to whole arrays.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
-#include "ir/node.h"
+#include "ops/support.h"
 #include "rondo/function.h"
 
 namespace rondo::ops {
+
+/// Throws TraceError unless the node has one region, which takes two scalars of the dtypes of each
+/// of the first `count` operands, accumulators before elements, and returns accumulators.
+void check_combiner(const InferContext& context, std::size_t count);
 
 /// The first op of the region that is not elementwise; null if all are.
 const ir::Node* first_not_elementwise(const Function& region);

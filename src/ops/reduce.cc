@@ -7,6 +7,7 @@
 #include "ir/region.h"
 #include "ops/batch_rules.h"
 #include "ops/broadcast.h"
+#include "ops/elementwise_region.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/reduce.h"
 
@@ -24,13 +25,6 @@ std::vector<std::int64_t> dims_kept(const Shape& shape, std::span<const std::int
       kept.push_back(shape[axis]);
   }
   return kept;
-}
-
-std::string types_text(std::span<const Tensor> values) {
-  std::string out = "(";
-  for (const Tensor& value : values)
-    out += fmt::format("{}{}", out.size() > 1 ? ", " : "", value.type().str());
-  return out + ")";
 }
 
 InferredTypes infer_reduce(const InferContext& context) {
@@ -166,25 +160,7 @@ void check_reduced(const InferContext& context) {
                       i, init.str(), dtype_name(x.dtype)));
     }
   }
-  if (context.regions.size() != 1)
-    context.fail(
-        fmt::format("{} regions; it takes one, the combiner\n  Give one function that combines.",
-                    context.regions.size()));
-  const Function& region = context.regions[0];
-  bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
-  for (std::size_t i = 0; fits && i < count; i++) {
-    const TensorType& scalar = context.type(count + i);
-    fits = region.parameters()[i].type() == scalar &&
-           region.parameters()[count + i].type() == scalar && region.outputs()[i].type() == scalar;
-  }
-  if (!fits) {
-    context.fail(fmt::format(
-        "the combiner takes {} and returns {}, the initial values are {}\n  It must take "
-        "accumulators and elements of "
-        "these types, and return accumulators of the same types: use convert and reshape.",
-        types_text(region.parameters()), types_text(region.outputs()),
-        types_text(context.operands.subspan(count))));
-  }
+  check_combiner(context, count);
 }
 
 ReducedLeaves reduced_leaves(const char* op, std::vector<Tensor> operands,

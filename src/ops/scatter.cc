@@ -10,6 +10,7 @@
 #include "ops/batch_rules.h"
 #include "ops/combiners.h"
 #include "ops/create.h"
+#include "ops/elementwise_region.h"
 #include "ops/indexed_windows.h"
 #include "rondo/ops/shape.h"
 
@@ -31,29 +32,6 @@ IndexedWindows scatter_window_dims(const ScatterDims& dims) {
           dims.index_vector_dim,
           dims.input_batching_dims,
           dims.scatter_indices_batching_dims};
-}
-
-void check_combiner(const InferContext& context, std::size_t count) {
-  if (context.regions.size() != 1)
-    context.fail(
-        fmt::format("{} regions; it takes one, the combiner\n  Give one function that combines.",
-                    context.regions.size()));
-  const Function& region = context.regions[0];
-  bool fits = region.parameters().size() == 2 * count && region.outputs().size() == count;
-  for (std::size_t i = 0; fits && i < count; i++) {
-    const TensorType scalar{context.type(i).dtype, {}};
-    fits = region.parameters()[i].type() == scalar &&
-           region.parameters()[count + i].type() == scalar && region.outputs()[i].type() == scalar;
-  }
-  if (fits) return;
-  std::string types;
-  for (const Tensor& result : region.outputs())
-    types += fmt::format("{}{}", types.empty() ? "" : ", ", result.type().str());
-  context.fail(
-      fmt::format("the combiner returns ({}) for elements of {}\n  It must take scalars of the "
-                  "operand's dtype, an element and an "
-                  "update, and return another.",
-                  types, context.type(0).str()));
 }
 
 InferredTypes infer_scatter(const InferContext& context) {

@@ -190,7 +190,7 @@ TEST_F(OpErrors, ReductionsOfNothingAndCombiners) {
   auto less = [](Tensor a, Tensor b) { return a < b; };
   auto add = [](Tensor a, Tensor b) { return a + b; };
   EXPECT_REFUSED(reduce(v, 0, {0}, less), "reduce: the combiner takes (f32[], f32[])",
-                 "returns (pred[])", "use convert and reshape");
+                 "returns (pred[])", "Use convert and reshape");
   EXPECT_REFUSED(reduce(v, v, {0}, add), "the initial value of operand 0 is f32[3]", "scalar");
   EXPECT_REFUSED(reduce(i, 0.5, {0}, add), "inexact scalar: 0.5", "s32");
   auto first = [](auto a, auto) { return a; };

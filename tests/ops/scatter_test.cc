@@ -251,13 +251,13 @@ TEST(Scatter, Misuse) {
       [&] {
         scatter(x, indices, updates, rows, [](const Tensor& a, const Tensor& b) { return a < b; });
       },
-      {"scatter", "the combiner returns (pred[])", "f32[4,5]"});
+      {"scatter", "the combiner takes (f32[], f32[]) and returns (pred[])", "f32[4,5]"});
   expect_error(
       [&] {
         scatter(x, indices, updates, rows,
                 [](const Tensor&, const Tensor&) { return zeros(f32({2})); });
       },
-      {"scatter", "the combiner returns (f32[2])"});
+      {"scatter", "returns (f32[2]); for elements of (f32[4,5])"});
   expect_error(
       [&] {
         scatter(x, indices, updates, rows, [](const Tensor&, const Tensor&) { return Tensor(); });
