@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rondo/ops/arrays.h"
+#include "rondo/ops/barrier.h"
 #include "rondo/ops/custom_call.h"
 #include "rondo/ops/einsum.h"
 #include "rondo/ops/elementwise.h"

@@ -109,23 +109,21 @@ class Features {
   std::vector<std::int64_t> batch_axes_;
 };
 
-std::vector<Tensor> expand_batch_norm_training(const Node& node,
-                                               std::span<const Tensor> operands) {
+std::vector<Tensor> expand_batch_norm_training(const Node& node, std::span<const Tensor> operands) {
   const Features f(node);
   const Tensor x = f.wide(operands[0]);
   const Tensor means = f.means(x), centered = x - f.along(means);
   const Tensor variances = f.means(centered * centered);
-  return f.narrow(
-      {f.normalized(centered, variances, f.wide(operands[1]), f.wide(operands[2])), means,
-       variances});
+  return f.narrow({f.normalized(centered, variances, f.wide(operands[1]), f.wide(operands[2])),
+                   means, variances});
 }
 
 std::vector<Tensor> expand_batch_norm_inference(const Node& node,
                                                 std::span<const Tensor> operands) {
   const Features f(node);
   const Tensor centered = f.wide(operands[0]) - f.along(f.wide(operands[3]));
-  return f.narrow({f.normalized(centered, f.wide(operands[4]), f.wide(operands[1]),
-                                f.wide(operands[2]))});
+  return f.narrow(
+      {f.normalized(centered, f.wide(operands[4]), f.wide(operands[1]), f.wide(operands[2]))});
 }
 
 /// Of training: mean and variance follow x.
@@ -164,8 +162,9 @@ bool never(const Node&) { return false; }
 class BatchNormCall {
  public:
   BatchNormCall(std::string_view op, const Operand& x, float epsilon, std::int64_t axis)
-      : helper_(op, x.at()), x_(helper_.floating(x)), attributes_{epsilon, helper_.axis(axis, x_)} {
-  }
+      : helper_(op, x.at()),
+        x_(helper_.floating(x)),
+        attributes_{epsilon, helper_.axis(axis, x_)} {}
 
   const Tensor& x() const { return x_; }
   Tensor any(const Operand& operand) const { return helper_.any(operand); }
@@ -233,9 +232,8 @@ Tensor batch_norm_inference(const Operand& x, const Operand& scale, const Operan
                             const Operand& mean, const Operand& variance, float epsilon,
                             std::int64_t feature_axis) {
   const ops::BatchNormCall call("batch_norm_inference", x, epsilon, feature_axis);
-  return call.make(ops::kBatchNormInference,
-                   {call.x(), call.feature(scale), call.feature(offset), call.feature(mean),
-                    call.feature(variance)})[0];
+  return call.make(ops::kBatchNormInference, {call.x(), call.feature(scale), call.feature(offset),
+                                              call.feature(mean), call.feature(variance)})[0];
 }
 
 BatchNormGradient batch_norm_grad(const Operand& x, const Operand& scale, const Operand& mean,

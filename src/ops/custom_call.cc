@@ -104,9 +104,10 @@ std::vector<Tensor> checked_results(const C& c, const char* rule, std::vector<Te
     }
     given[i] = adopt_dtype(ir::checked(given[i], "custom_call", c.at()), meant->dtype, c.at());
     if (given[i].type() == *meant) continue;
-    c.fail(fmt::format("the {} rule of `{}` gives {} for result {}, where {} is meant\n  Return "
-                       "that type.",
-                       rule, called.name, given[i].type().str(), i, meant->str()));
+    c.fail(
+        fmt::format("the {} rule of `{}` gives {} for result {}, where {} is meant\n  Return "
+                    "that type.",
+                    rule, called.name, given[i].type().str(), i, meant->str()));
   }
   return given;
 }
@@ -115,18 +116,18 @@ std::vector<Tensor> custom_call_jvp(const JvpCall& c) {
   const auto& called = c.node.attrs<CalledFunction>();
   const CallRule* rule = rule_of(c.node);
   if (!rule || !rule->jvp) {
-    c.fail(fmt::format("`{}` has no derivative, and one is asked for here\n  Give the rule of "
-                       "rondo::register_call a `jvp`, or pass the value through "
-                       "rondo::stop_gradient or a rondo::custom_vjp.",
-                       called.name));
+    c.fail(
+        fmt::format("`{}` has no derivative, and one is asked for here\n  Give the rule of "
+                    "rondo::register_call a `jvp`, or pass the value through "
+                    "rondo::stop_gradient or a rondo::custom_vjp.",
+                    called.name));
   }
   std::vector<Tensor> tangents;
   for (std::size_t i = 0; i < c.operands.size(); i++) tangents.push_back(c.full(i));
-  return checked_results(
-      c, "jvp", rule->jvp({c.operands, c.results, tangents, called.config}),
-      [](const TensorType& type) {
-        return ir::has_tangent(type) ? std::optional(type) : std::nullopt;
-      });
+  return checked_results(c, "jvp", rule->jvp({c.operands, c.results, tangents, called.config}),
+                         [](const TensorType& type) {
+                           return ir::has_tangent(type) ? std::optional(type) : std::nullopt;
+                         });
 }
 
 BatchValues custom_call_batch(const BatchCall& c) {
@@ -153,7 +154,8 @@ BatchValues custom_call_batch(const BatchCall& c) {
       operands.push_back(c.batched(i) ? given[next++] : c.x(i));
     detail::Leaves out;
     out.values = ir::make_many(kCustomCall, std::move(operands), c.node.attributes, c.at());
-    for (std::size_t i = 0; i < out.values.size(); i++) out.paths.push_back(fmt::format("y[{}]", i));
+    for (std::size_t i = 0; i < out.values.size(); i++)
+      out.paths.push_back(fmt::format("y[{}]", i));
     return out;
   };
   return ir::all_batched(detail::scan(one_lane, {}, lanes, {.name = "custom_call"}, c.at()));
@@ -204,8 +206,9 @@ std::size_t Call::checked_size(std::span<const TensorType> types, const char* wh
                                      parts_.name, what, i, types.size()));
   }
   if (types[i].dtype != dtype) {
-    throw ExecutionError(fmt::format("custom_call: `{}` asks for the elements of {} {} as {}; it is {}",
-                                     parts_.name, what, i, dtype_name(dtype), types[i].str()));
+    throw ExecutionError(
+        fmt::format("custom_call: `{}` asks for the elements of {} {} as {}; it is {}", parts_.name,
+                    what, i, dtype_name(dtype), types[i].str()));
   }
   return static_cast<std::size_t>(types[i].elements());
 }
@@ -239,9 +242,10 @@ std::vector<Tensor> custom_call(std::string_view name, const std::vector<Tensor>
     }
   }
   if (results.empty()) {
-    fail(fmt::format("the results of `{}` are not known\n  Give their types: custom_call(\"{}\", "
-                     "{{x}}, {{x.type()}}), or register it with a rule that infers them.",
-                     name, name));
+    fail(
+        fmt::format("the results of `{}` are not known\n  Give their types: custom_call(\"{}\", "
+                    "{{x}}, {{x.type()}}), or register it with a rule that infers them.",
+                    name, name));
   }
   return ir::make_many(ops::kCustomCall, ir::Operands(operands.begin(), operands.end()),
                        ops::CalledFunction{std::string(name), std::string(config), results}, at);

@@ -6,6 +6,7 @@
 #include "ir/derivative.h"
 #include "ir/kernel.h"
 #include "ops/support.h"
+#include "rondo/ops/barrier.h"
 
 namespace rondo::ops {
 
@@ -62,9 +63,15 @@ const OpDef kOptimizationBarrier{
     .text = {
         .hlo = "opt-barrier", .stablehlo = "stablehlo.optimization_barrier", .hlo_tuple = true}};
 
-std::vector<Tensor> optimization_barrier(std::vector<Tensor> values) {
+std::vector<Tensor> optimization_barrier(std::vector<Tensor> values, SourceLocation at) {
   if (values.empty()) return values;
-  return ir::make_many(kOptimizationBarrier, ir::Operands(values.begin(), values.end()), {}, {});
+  return ir::make_many(kOptimizationBarrier, ir::Operands(values.begin(), values.end()), {}, at);
 }
 
 }  // namespace rondo::ops
+
+std::vector<rondo::Tensor> rondo::detail::optimization_barrier(std::vector<Tensor> values,
+                                                               SourceLocation at) {
+  for (const Tensor& value : values) ir::checked(value, "optimization_barrier", at);
+  return ops::optimization_barrier(std::move(values), at);
+}

@@ -11,6 +11,6 @@ namespace rondo::ops {
 /// rather than kept.
 extern const ir::OpDef kOptimizationBarrier;
 /// Several values after one barrier.
-std::vector<Tensor> optimization_barrier(std::vector<Tensor> values);
+std::vector<Tensor> optimization_barrier(std::vector<Tensor> values, SourceLocation at = {});
 
 }  // namespace rondo::ops

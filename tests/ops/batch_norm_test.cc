@@ -154,9 +154,10 @@ TEST(BatchNorm, Text) {
       },
       f32({3, 2}), f32({2}));
   const std::string hlo = to_hlo_text(f), stablehlo = to_stablehlo_text(f);
-  EXPECT_NE(hlo.find("(f32[3,2], f32[2], f32[2]) batch-norm-training(arg0, arg1, arg1), epsilon=1e-05, "
-                     "feature_index=1"),
-            std::string::npos)
+  EXPECT_NE(
+      hlo.find("(f32[3,2], f32[2], f32[2]) batch-norm-training(arg0, arg1, arg1), epsilon=1e-05, "
+               "feature_index=1"),
+      std::string::npos)
       << hlo;
   EXPECT_NE(hlo.find("batch-norm-grad("), std::string::npos);
   EXPECT_NE(hlo.find("batch-norm-inference("), std::string::npos);
@@ -168,8 +169,11 @@ TEST(BatchNorm, Text) {
 
 TEST(BatchNorm, SaysWhatDoesNotFit) {
   const Tensor x = zeros(f32({3, 2}));
-  expect_error([&] { batch_norm_training(zeros(s32({3, 2})), 1, 0); },
-               {"batch_norm_training: takes floats; the operand is s32[3,2]"});
+  expect_error(
+      [&] {
+        batch_norm_training(zeros(s32({3, 2})), 1, 0);
+      },
+      {"batch_norm_training: takes floats; the operand is s32[3,2]"});
   expect_error([&] { batch_norm_training(x, zeros(f32({3})), 0.0f); },
                {"the scale is f32[3]; of f32[3,2], with its features along axis 1, it must be "
                 "f32[2]\n",
@@ -177,8 +181,11 @@ TEST(BatchNorm, SaysWhatDoesNotFit) {
   expect_error([&] { batch_norm_inference(x, 1.0f, 0.0f, zeros(f64({2})), 1.0f); },
                {"the mean is f64[2]", "it must be f32[2]"});
   expect_error([&] { batch_norm_training(x, 1.0f, 0.0f, 1e-5f, 2); }, {"axis 2"});
-  expect_error([&] { batch_norm_grad(x, 1.0f, 0.0f, 1.0f, zeros(f32({2, 3}))); },
-               {"the operand is f32[3,2], the cotangent f32[2,3]; the types must be equal"});
+  expect_error(
+      [&] {
+        batch_norm_grad(x, 1.0f, 0.0f, 1.0f, zeros(f32({2, 3})));
+      },
+      {"the operand is f32[3,2], the cotangent f32[2,3]; the types must be equal"});
 }
 
 }  // namespace

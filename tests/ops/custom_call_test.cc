@@ -29,27 +29,24 @@ void run_cube(const Call& call) {
   call.result<int>(1)[0] = static_cast<int>(sum);
 }
 
-std::vector<TensorType> infer_cube(std::span<const TensorType> types) {
-  return {types[0], s32()};
-}
+std::vector<TensorType> infer_cube(std::span<const TensorType> types) { return {types[0], s32()}; }
 
 /// Registered once for all tests of this program.
 void register_cubes() {
   static const bool once = [] {
-    register_call("test_cube", {.infer = infer_cube,
-                                .run = run_cube,
-                                .jvp = [](const CallTangents& c) -> std::vector<Tensor> {
-                                  return {3 * c.operands[0] * c.operands[0] * c.tangents[0],
-                                          Tensor()};
-                                }});
-    register_call("test_cube_of_lanes",
+    register_call("test_cube",
                   {.infer = infer_cube,
                    .run = run_cube,
-                   .batch = [](const CallLanes& c) -> std::vector<Tensor> {
-                     const Tensor& x = c.operands[0];  // of all lanes at once
-                     const Tensor y = custom_call("test_cube", {x})[0];
-                     return {y, convert(sum(x, {1}), DType::kS32)};
+                   .jvp = [](const CallTangents& c) -> std::vector<Tensor> {
+                     return {3 * c.operands[0] * c.operands[0] * c.tangents[0], Tensor()};
                    }});
+    register_call("test_cube_of_lanes", {.infer = infer_cube,
+                                         .run = run_cube,
+                                         .batch = [](const CallLanes& c) -> std::vector<Tensor> {
+                                           const Tensor& x = c.operands[0];  // of all lanes at once
+                                           const Tensor y = custom_call("test_cube", {x})[0];
+                                           return {y, convert(sum(x, {1}), DType::kS32)};
+                                         }});
     // a x + b, by operands of two dtypes and of none.
     register_call("test_affine", {.run = [](const Call& call) {
                     const auto x = call.operand<float>(0);
@@ -65,10 +62,11 @@ void register_cubes() {
     register_call("test_endless", {.run = [](const Call& call) {
                     for (;;) call.poll();
                   }});
-    register_call("test_wrong", {.run = [](const Call& call) {
-                                   if (call.config() == "dtype") (void)call.operand<double>(0);
-                                   (void)call.result<float>(3);
-                                 },
+    register_call("test_wrong", {.run =
+                                     [](const Call& call) {
+                                       if (call.config() == "dtype") (void)call.operand<double>(0);
+                                       (void)call.result<float>(3);
+                                     },
                                  .jvp = [](const CallTangents& c) -> std::vector<Tensor> {
                                    return {sum(c.tangents[0])};
                                  }});
@@ -101,7 +99,8 @@ TEST_F(CustomCall, RunsTheFunction) {
 
 TEST_F(CustomCall, RunsInLoopsAndBesideOtherOps) {
   const auto f = jit([](const Tensor& x) {
-    return fori_loop(0, 3, [](Tensor i, Tensor v) { return affine(v - 1, i) * 2; }, x);
+    return fori_loop(
+        0, 3, [](Tensor i, Tensor v) { return affine(v - 1, i) * 2; }, x);
   });
   // v -> 2 (i (v - 1) + 0.5)
   float v = 5;
@@ -127,9 +126,8 @@ TEST_F(CustomCall, HasTheDerivativeOfItsRule) {
                {"custom_call: `test_affine` has no derivative", "Give the rule", "`jvp`"});
   expect_error(
       [] {
-        grad([](const Tensor& x) {
-          return sum(custom_call("test_wrong", {x}, {x.type()})[0]);
-        })(vec<float>({1, 2}));
+        grad([](const Tensor& x) { return sum(custom_call("test_wrong", {x}, {x.type()})[0]); })(
+            vec<float>({1, 2}));
       },
       {"the jvp rule of `test_wrong` gives f32[] for result 0, where f32[2] is meant"});
 }
@@ -172,15 +170,14 @@ TEST_F(CustomCall, RunsOnSeveralThreads) {
 
 TEST_F(CustomCall, EndsRunsByWhatItThrows) {
   const auto f = jit([](const Tensor& x) {
-    return fori_loop(0, 5, [](Tensor, Tensor v) {
-      return custom_call("test_refusing", {v}, {f32()})[0] + 1;
-    }, x);
+    return fori_loop(
+        0, 5, [](Tensor, Tensor v) { return custom_call("test_refusing", {v}, {f32()})[0] + 1; },
+        x);
   });
   EXPECT_THROW(f(0.0f).eval(), std::out_of_range);
   expect_scalar(f(-4.0f), 1.0f);
-  const auto endless = jit([](const Tensor& x) {
-    return custom_call("test_endless", {x}, {x.type()})[0];
-  });
+  const auto endless =
+      jit([](const Tensor& x) { return custom_call("test_endless", {x}, {x.type()})[0]; });
   EXPECT_THROW((void)endless.with({.deadline = std::chrono::milliseconds(5)})(1.0f).eval(),
                DeadlineExceeded);
 }
@@ -189,8 +186,11 @@ TEST_F(CustomCall, SaysWhatIsMissing) {
   const Tensor x = vec<float>({1, 2});
   expect_error([&] { custom_call("test_affine", {x}); },
                {"custom_call: the results of `test_affine` are not known", "{x.type()}"});
-  expect_error([&] { custom_call("test_cube", {x}, {f32({3}), s32()}); },
-               {"the results of `test_cube` are f32[2] s32[]; other types are given"});
+  expect_error(
+      [&] {
+        custom_call("test_cube", {x}, {f32({3}), s32()});
+      },
+      {"the results of `test_cube` are f32[2] s32[]; other types are given"});
   expect_error([] { register_call("test_cube", {}); }, {"`test_cube` has been registered"});
   expect_error([] { register_call("", {}); }, {"the name is empty"});
   const auto message = [&](const std::function<Tensor()>& f) -> std::string {
@@ -225,11 +225,13 @@ TEST_F(CustomCall, Text) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(hlo, "(f32[3], s32[]) custom-call(arg0), custom_call_target=\"a \\\"b\\\"\", "
-           "backend_config=\"k=2\"");
+  has(hlo,
+      "(f32[3], s32[]) custom-call(arg0), custom_call_target=\"a \\\"b\\\"\", "
+      "backend_config=\"k=2\"");
   has(hlo, "custom_call_target=\"plain\"\n");
-  has(stablehlo, "\"stablehlo.custom_call\"(%arg0) <{call_target_name = \"a \\\"b\\\"\", "
-                 "backend_config = \"k=2\"}> : (tensor<2xf32>) -> (tensor<3xf32>, tensor<i32>)");
+  has(stablehlo,
+      "\"stablehlo.custom_call\"(%arg0) <{call_target_name = \"a \\\"b\\\"\", "
+      "backend_config = \"k=2\"}> : (tensor<2xf32>) -> (tensor<3xf32>, tensor<i32>)");
 }
 
 }  // namespace

@@ -372,6 +372,15 @@ TEST_F(XlaElementwise, ArraysWithoutElements) {
       Literal::zeros(f32({0, 3})));
 }
 
+TEST_F(XlaElementwise, OptimizationBarrier) {
+  check(
+      [](Tensor x, Tensor y) {
+        const auto [u, v] = optimization_barrier(std::pair(x + 1, y));
+        return std::tuple(u * 2, v, optimization_barrier(u));
+      },
+      row<float>({1, -2, 0.5f}), row<std::int32_t>({4, 5}));
+}
+
 TEST_F(XlaElementwise, CustomCalls) {
   // One of the few targets that XLA knows without a function of its own: on one device the
   // identity.

@@ -27,8 +27,8 @@
 
 namespace rondo {
 
-/// A running call: dense arrays in row-major order, aligned to their elements. No result overlaps an
-/// operand or another result.
+/// A running call: dense arrays in row-major order, aligned to their elements. No result overlaps
+/// an operand or another result.
 class Call {
  public:
   /// What an executor gives.
@@ -46,8 +46,8 @@ class Call {
   std::span<const TensorType> operand_types() const noexcept { return parts_.operand_types; }
   std::span<const TensorType> result_types() const noexcept { return parts_.result_types; }
 
-  /// The elements of operand i. Throws ExecutionError if there is none, or if T is not the host type
-  /// of its dtype.
+  /// The elements of operand i. Throws ExecutionError if there is none, or if T is not the host
+  /// type of its dtype.
   template <HostScalar T>
   std::span<const T> operand(std::size_t i) const {
     const std::size_t size = checked_size(parts_.operand_types, "operand", i, dtype_of<T>);
@@ -110,8 +110,8 @@ RONDO_API void register_call(std::string name, CallRule rule,
 /// the rule infers them. `config` is passed on, and is the backend_config in texts. Throws
 /// TraceError if the types are not known, or differ from the inferred ones; a function that is not
 /// registered throws ExecutionError when the program is compiled to run here.
-[[nodiscard("rondo: a call changes nothing: it returns its results; use them")]] RONDO_API std::
-    vector<Tensor>
+[[nodiscard("rondo: a call changes nothing: it returns its results; use them")]] RONDO_API
+    std::vector<Tensor>
     custom_call(std::string_view name, const std::vector<Tensor>& operands,
                 const std::vector<TensorType>& types = {}, std::string_view config = {},
                 SourceLocation at = SourceLocation::current());
