@@ -62,6 +62,7 @@ class AttributeCodec {
   // When reading: what else the attributes follow from.
   virtual const TensorType& operand(std::size_t i) const = 0;
   virtual const TensorType& result(std::size_t i) const = 0;
+  virtual std::span<const TensorType> results() const = 0;
   virtual std::span<const Function> regions() const = 0;
   /// Throws ParseError at the op: "<op>: <message>".
   [[noreturn]] virtual void fail(const std::string& message) const = 0;

@@ -1,3 +1,4 @@
+#include "ir/attribute_text.h"
 #include "ops/batch_norm.h"
 
 #include <array>
@@ -148,11 +149,9 @@ void batch_norm_hlo(const Node& node, std::string& out) {
   out += fmt::format(", feature_index={}", axis);
 }
 
-void batch_norm_stablehlo(const Node& node, std::string& out) {
-  const auto& [epsilon, axis] = node.attrs<BatchNormAttributes>();
-  out += "epsilon = ";
-  append_number(out, epsilon, NumberStyle::kMlir);
-  out += fmt::format(" : f32, feature_index = {} : i64", axis);
+void describe_batch_norm(ir::AttributeCodec& codec, BatchNormAttributes& a) {
+  codec.real({"epsilon"}, a.epsilon);
+  codec.integer({"feature_index"}, a.feature_axis);
 }
 
 /// What XLA's partitioner does with them is unknown; it splits their expansions.
@@ -193,7 +192,7 @@ const OpDef kBatchNormTraining{.name = "batch_norm_training",
                                .text = {.hlo = "batch-norm-training",
                                         .stablehlo = "stablehlo.batch_norm_training",
                                         .hlo_attributes = batch_norm_hlo,
-                                        .stablehlo_attributes = batch_norm_stablehlo,
+                                        .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
                                         .can_partition = never}};
 
 const OpDef kBatchNormInference{.name = "batch_norm_inference",
@@ -203,7 +202,7 @@ const OpDef kBatchNormInference{.name = "batch_norm_inference",
                                 .text = {.hlo = "batch-norm-inference",
                                          .stablehlo = "stablehlo.batch_norm_inference",
                                          .hlo_attributes = batch_norm_hlo,
-                                         .stablehlo_attributes = batch_norm_stablehlo,
+                                         .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
                                          .can_partition = never}};
 
 const OpDef kBatchNormGrad{.name = "batch_norm_grad",
@@ -213,7 +212,7 @@ const OpDef kBatchNormGrad{.name = "batch_norm_grad",
                            .text = {.hlo = "batch-norm-grad",
                                     .stablehlo = "stablehlo.batch_norm_grad",
                                     .hlo_attributes = batch_norm_hlo,
-                                    .stablehlo_attributes = batch_norm_stablehlo,
+                                    .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
                                     .can_partition = never}};
 
 }  // namespace rondo::ops

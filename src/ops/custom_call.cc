@@ -1,3 +1,4 @@
+#include "ir/attribute_text.h"
 #include "ops/custom_call.h"
 
 #include <map>
@@ -172,13 +173,12 @@ void custom_call_hlo(const Node& node, std::string& out) {
   out += '"';
 }
 
-void custom_call_stablehlo(const Node& node, std::string& out) {
-  const auto& called = node.attrs<CalledFunction>();
-  out += "call_target_name = \"";
-  append_escaped(out, called.name);
-  out += "\", backend_config = \"";
-  append_escaped(out, called.config);
-  out += '"';
+void describe_custom_call(ir::AttributeCodec& codec, CalledFunction& a) {
+  codec.text({"call_target_name", "callee"}, a.name);
+  codec.text({"backend_config"}, a.config, ir::AttributeCodec::Need::kOptional);
+  codec.hint({"api_version"});
+  codec.hint({"has_side_effect"});
+  if (codec.reads()) a.types.assign(codec.results().begin(), codec.results().end());
 }
 
 }  // namespace
@@ -191,7 +191,7 @@ const OpDef kCustomCall{.name = "custom_call",
                         .text = {.hlo = "custom-call",
                                  .stablehlo = "stablehlo.custom_call",
                                  .hlo_attributes = custom_call_hlo,
-                                 .stablehlo_attributes = custom_call_stablehlo}};
+                                 .attributes = &ir::kAttributeText<CalledFunction, describe_custom_call>}};
 
 }  // namespace rondo::ops
 

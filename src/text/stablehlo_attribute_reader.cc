@@ -152,6 +152,7 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
     if (i >= read_.operation.types.size()) fail("the types of its results are missing");
     return read_.operation.types[i];
   }
+  std::span<const TensorType> results() const override { return read_.operation.types; }
   std::span<const Function> regions() const override { return read_.regions; }
   [[noreturn]] void fail(const std::string& message) const override {
     mlir::fail(read_.text, read_.operation.at,

@@ -86,6 +86,9 @@ class StablehloAttributeWriter final : public ir::AttributeCodec {
 
   const TensorType& operand(std::size_t i) const override { return node_.operand_type(i); }
   const TensorType& result(std::size_t i) const override { return node_.types[i]; }
+  std::span<const TensorType> results() const override {
+    return {node_.types.data(), node_.types.size()};
+  }
   std::span<const Function> regions() const override { return node_.regions; }
   [[noreturn]] void fail(const std::string& message) const override {
     throw InternalError(fmt::format("{}: {}", node_.op->name, message), node_.location());
