@@ -26,9 +26,9 @@
 #include "rondo/rondo.h"
 #include "transforms/registry.h"
 
+namespace rondo {
 namespace {
 
-using namespace rondo;
 using Operands = std::span<const Tensor>;
 
 struct Named {
@@ -306,16 +306,17 @@ void all_inputs(const std::string& name, const std::string& dtype_text) {
 }
 
 }  // namespace
+}  // namespace rondo
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
     if (words.size() == 1 && words[0] == "list")
-      list();
+      rondo::list();
     else if (words.size() == 1 && words[0] == "run")
-      run_jobs();
+      rondo::run_jobs();
     else if (words.size() == 3 && words[0] == "all")
-      all_inputs(words[1], words[2]);
+      rondo::all_inputs(words[1], words[2]);
     else
       throw std::runtime_error("usage: accuracy list, accuracy run, accuracy all NAME DTYPE");
   } catch (const std::exception& error) {
