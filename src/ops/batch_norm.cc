@@ -1,4 +1,3 @@
-#include "ir/attribute_text.h"
 #include "ops/batch_norm.h"
 
 #include <array>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "base/number_text.h"
+#include "ir/attribute_text.h"
 #include "ops/broadcast.h"
 #include "ops/functions/helpers.h"
 #include "rondo/ops/elementwise.h"
@@ -185,35 +185,38 @@ class BatchNormCall {
 
 }  // namespace
 
-const OpDef kBatchNormTraining{.name = "batch_norm_training",
-                               .arity = 3,
-                               .types = {.infer = infer_batch_norm_training},
-                               .expansion = {.rule = expand_batch_norm_training},
-                               .text = {.hlo = "batch-norm-training",
-                                        .stablehlo = "stablehlo.batch_norm_training",
-                                        .hlo_attributes = batch_norm_hlo,
-                                        .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
-                                        .can_partition = never}};
+const OpDef kBatchNormTraining{
+    .name = "batch_norm_training",
+    .arity = 3,
+    .types = {.infer = infer_batch_norm_training},
+    .expansion = {.rule = expand_batch_norm_training},
+    .text = {.hlo = "batch-norm-training",
+             .stablehlo = "stablehlo.batch_norm_training",
+             .hlo_attributes = batch_norm_hlo,
+             .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
+             .can_partition = never}};
 
-const OpDef kBatchNormInference{.name = "batch_norm_inference",
-                                .arity = 5,
-                                .types = {.infer = infer_batch_norm_inference},
-                                .expansion = {.rule = expand_batch_norm_inference},
-                                .text = {.hlo = "batch-norm-inference",
-                                         .stablehlo = "stablehlo.batch_norm_inference",
-                                         .hlo_attributes = batch_norm_hlo,
-                                         .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
-                                         .can_partition = never}};
+const OpDef kBatchNormInference{
+    .name = "batch_norm_inference",
+    .arity = 5,
+    .types = {.infer = infer_batch_norm_inference},
+    .expansion = {.rule = expand_batch_norm_inference},
+    .text = {.hlo = "batch-norm-inference",
+             .stablehlo = "stablehlo.batch_norm_inference",
+             .hlo_attributes = batch_norm_hlo,
+             .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
+             .can_partition = never}};
 
-const OpDef kBatchNormGrad{.name = "batch_norm_grad",
-                           .arity = 5,
-                           .types = {.infer = infer_batch_norm_grad},
-                           .expansion = {.rule = expand_batch_norm_grad},
-                           .text = {.hlo = "batch-norm-grad",
-                                    .stablehlo = "stablehlo.batch_norm_grad",
-                                    .hlo_attributes = batch_norm_hlo,
-                                    .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
-                                    .can_partition = never}};
+const OpDef kBatchNormGrad{
+    .name = "batch_norm_grad",
+    .arity = 5,
+    .types = {.infer = infer_batch_norm_grad},
+    .expansion = {.rule = expand_batch_norm_grad},
+    .text = {.hlo = "batch-norm-grad",
+             .stablehlo = "stablehlo.batch_norm_grad",
+             .hlo_attributes = batch_norm_hlo,
+             .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
+             .can_partition = never}};
 
 }  // namespace rondo::ops
 

@@ -189,7 +189,8 @@ void reduce_precision_hlo(const Node& node, std::string& out) {
   out += fmt::format(", exponent_bits={}, mantissa_bits={}", exponent, mantissa);
 }
 void describe_reduce_precision(ir::AttributeCodec& codec, ReducePrecisionAttributes& a) {
-  codec.float_format("format", {"exponent_bits"}, a.exponent_bits, {"mantissa_bits"}, a.mantissa_bits);
+  codec.float_format("format", {"exponent_bits"}, a.exponent_bits, {"mantissa_bits"},
+                     a.mantissa_bits);
 }
 
 }  // namespace
@@ -221,22 +222,24 @@ const OpDef kBitcastConvert{
              .stablehlo = "stablehlo.bitcast_convert",
              .attributes = &ir::kAttributesOfResult<ConvertAttributes, conversion_to_result>}};
 
-const OpDef kReducePrecision{.name = "reduce_precision",
-                             .arity = 1,
-                             .cost = ir::Cost::kElementwise,
-                             .types = {.infer = infer_reduce_precision},
-                             .structure = {.element = reduce_precision_element,
-                                           .element_dtypes = ir::kFloatDTypes,
-                                           .elementwise = true},
-                             .kernel = {.prepare = prepare_reduce_precision},
-                             .derivative = {.linear = Linear::kJointly,
-                                            .is_linear = is_linear_but_for_rounding,
-                                            .jvp = reduce_precision_jvp,
-                                            .transpose = reduce_precision_transpose},
-                             .text = {.hlo = "reduce-precision",
-                                      .stablehlo = "stablehlo.reduce_precision",
-                                      .hlo_attributes = reduce_precision_hlo,
-                                      .attributes = &ir::kAttributeText<ReducePrecisionAttributes, describe_reduce_precision>}};
+const OpDef kReducePrecision{
+    .name = "reduce_precision",
+    .arity = 1,
+    .cost = ir::Cost::kElementwise,
+    .types = {.infer = infer_reduce_precision},
+    .structure = {.element = reduce_precision_element,
+                  .element_dtypes = ir::kFloatDTypes,
+                  .elementwise = true},
+    .kernel = {.prepare = prepare_reduce_precision},
+    .derivative = {.linear = Linear::kJointly,
+                   .is_linear = is_linear_but_for_rounding,
+                   .jvp = reduce_precision_jvp,
+                   .transpose = reduce_precision_transpose},
+    .text = {
+        .hlo = "reduce-precision",
+        .stablehlo = "stablehlo.reduce_precision",
+        .hlo_attributes = reduce_precision_hlo,
+        .attributes = &ir::kAttributeText<ReducePrecisionAttributes, describe_reduce_precision>}};
 
 std::span<const OpDef* const> conversion_records() {
   static constexpr const OpDef* kAll[] = {&kConvert, &kBitcastConvert, &kReducePrecision};

@@ -1,4 +1,3 @@
-#include "ir/attribute_text.h"
 #include "ops/custom_call.h"
 
 #include <map>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "base/escape.h"
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "rondo/loops.h"
@@ -183,15 +183,16 @@ void describe_custom_call(ir::AttributeCodec& codec, CalledFunction& a) {
 
 }  // namespace
 
-const OpDef kCustomCall{.name = "custom_call",
-                        .types = {.infer = infer_custom_call},
-                        .kernel = {.prepare = prepare_custom_call},
-                        .derivative = {.jvp = custom_call_jvp},
-                        .batching = {.rule = custom_call_batch},
-                        .text = {.hlo = "custom-call",
-                                 .stablehlo = "stablehlo.custom_call",
-                                 .hlo_attributes = custom_call_hlo,
-                                 .attributes = &ir::kAttributeText<CalledFunction, describe_custom_call>}};
+const OpDef kCustomCall{
+    .name = "custom_call",
+    .types = {.infer = infer_custom_call},
+    .kernel = {.prepare = prepare_custom_call},
+    .derivative = {.jvp = custom_call_jvp},
+    .batching = {.rule = custom_call_batch},
+    .text = {.hlo = "custom-call",
+             .stablehlo = "stablehlo.custom_call",
+             .hlo_attributes = custom_call_hlo,
+             .attributes = &ir::kAttributeText<CalledFunction, describe_custom_call>}};
 
 }  // namespace rondo::ops
 

@@ -222,6 +222,12 @@ TEST(ReadStablehlo, RoundTripsOfOpsWithAttributes) {
   of([](Tensor x) { return bitcast_convert(x, DType::kU32) >> 3u; });
   of([](Tensor x) { return where(x > 3, x, -x); });
   of([](Tensor x) { return is_finite(1 / x); });
+  of([](Tensor x) { return reduce_precision(x / 7, 5, 2); });
+  of([](Tensor x) {
+    const auto [y, mean, variance] =
+        batch_norm_training(x, full(f32({4}), 2), full(f32({4}), 1), 1e-3f, 2);
+    return y;
+  });
 }
 
 TEST(ReadStablehlo, RoundTripsOfLoopsAndTheirGradients) {
