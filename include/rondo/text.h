@@ -44,6 +44,10 @@ RONDO_API std::string to_stablehlo_text(const Function& function,
 /// that is not StableHLO and for what is not supported: sizes that are not known, quantized types,
 /// tuples, and the ops that docs/ops.md does not list.
 RONDO_API Function parse_stablehlo_text(std::string_view text);
+/// The program of an HLO module, its entry computation, from the text that XLA writes and dumps,
+/// and from ours: with layouts, metadata and shardings, which are ignored, and computations by name
+/// or inline. Tuples become their arrays. Throws like parse_stablehlo_text.
+RONDO_API Function parse_hlo_text(std::string_view text);
 /// The IR itself, with loops as loops.
 RONDO_API std::string to_text(const Function& function);
 /// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot

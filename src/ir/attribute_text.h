@@ -16,11 +16,13 @@
 
 namespace rondo::ir {
 
-/// What StableHLO calls a field: in the generic form, `"op"(%x) <{full = ...}>`, and in the short
-/// form, `op %x, brief = ...`, if that differs.
+/// What texts call a field: StableHLO in the generic form, `"op"(%x) <{full = ...}>`, and in the
+/// short form, `op %x, brief = ...`; HLO `op(x), hlo=...`. The latter two are empty if they are
+/// like `full`.
 struct FieldName {
   std::string_view full;
   std::string_view brief = {};
+  std::string_view hlo = {};
 };
 
 /// Writes fields, or reads them. A field that is optional is left as it is if the text lacks it.
@@ -38,6 +40,9 @@ class AttributeCodec {
                         Need need = Need::kRequired) = 0;
   virtual void pairs(FieldName name, std::vector<std::pair<std::int64_t, std::int64_t>>& values,
                      Need need = Need::kRequired) = 0;
+  /// Three lists of integers, which HLO has as one, `padding=1_0x0_2_1`: low, high, interior.
+  virtual void padding(std::array<FieldName, 3> names,
+                       std::array<std::vector<std::int64_t>*, 3> lists) = 0;
   /// One of the words of the enumeration `kind`. In the short form it has no name: it is the one of
   /// number `place` among such words.
   virtual void word(FieldName name, std::string_view kind, std::size_t place,

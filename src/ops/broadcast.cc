@@ -62,7 +62,7 @@ void broadcast_hlo(const Node& node, std::string& out) {
 ReshapeAttributes reshape_to_result(const TensorType& result) { return {result.shape}; }
 
 void describe_broadcast(ir::AttributeCodec& codec, BroadcastAttributes& a) {
-  codec.integers({"broadcast_dimensions", "dims"}, a.dimensions);
+  codec.integers({"broadcast_dimensions", "dims", "dimensions"}, a.dimensions);
   if (codec.reads()) a.shape = codec.result(0).shape;
 }
 

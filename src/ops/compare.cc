@@ -136,14 +136,15 @@ void describe_compare(ir::AttributeCodec& codec, CompareAttributes& a) {
   constexpr std::string_view kTypes[] = {"NOTYPE", "SIGNED", "UNSIGNED", "FLOAT", "TOTALORDER"};
   constexpr std::size_t kTotalOrder = 4;
   std::size_t direction = static_cast<std::size_t>(a.direction);
-  codec.word({"comparison_direction"}, "comparison_direction", 0, kDirections, direction);
+  codec.word({"comparison_direction", "", "direction"}, "comparison_direction", 0, kDirections,
+             direction);
   a.direction = static_cast<Direction>(direction);
   const DType dtype = codec.operand(0).dtype;
   std::size_t type = a.total_order && is_floating(dtype)            ? kTotalOrder
                      : is_signed_integer(dtype)                     ? 1
                      : is_unsigned_integer(dtype) || is_pred(dtype) ? 2
                                                                     : 3;
-  codec.word({"compare_type"}, "comparison_type", 1, kTypes, type,
+  codec.word({"compare_type", "", "type"}, "comparison_type", 1, kTypes, type,
              ir::AttributeCodec::Need::kOptional);
   a.total_order = type == kTotalOrder;
 }

@@ -76,7 +76,7 @@ void concatenate_hlo(const Node& node, std::string& out) {
 }
 
 void describe_concatenate(ir::AttributeCodec& codec, ConcatenateAttributes& a) {
-  codec.integer({"dimension", "dim"}, a.axis);
+  codec.integer({"dimension", "dim", "dimensions"}, a.axis);
 }
 
 std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {

@@ -110,20 +110,22 @@ void describe_convolution(ir::AttributeCodec& codec, ConvolutionAttributes& a) {
   constexpr auto kOptional = ir::AttributeCodec::Need::kOptional;
   std::array<std::string, 3> labels = {labels_of(a.lhs, 'b', 'f'), labels_of(a.rhs, 'i', 'o'),
                                        labels_of(a.out, 'b', 'f')};
-  codec.axis_labels({"dimension_numbers", "dim_numbers"}, labels);
+  codec.axis_labels({"dimension_numbers", "dim_numbers", "dim_labels"}, labels);
   if (codec.reads()) {
     a = convolution_attributes({.layout = labels[0] + "_" + labels[1] + "->" + labels[2]},
                                codec.operand(1).rank(), {});
   }
-  codec.integers({"window_strides", "stride"}, a.strides, kOptional);
-  codec.pairs({"padding", "pad"}, a.padding, kOptional);
-  codec.integers({"lhs_dilation", "lhs_dilate"}, a.lhs_dilation, kOptional);
-  codec.integers({"rhs_dilation", "rhs_dilate"}, a.rhs_dilation, kOptional);
+  codec.integers({"window_strides", "stride", "stride"}, a.strides, kOptional);
+  codec.pairs({"padding", "pad", "pad"}, a.padding, kOptional);
+  codec.integers({"lhs_dilation", "lhs_dilate", "lhs_dilate"}, a.lhs_dilation, kOptional);
+  codec.integers({"rhs_dilation", "rhs_dilate", "rhs_dilate"}, a.rhs_dilation, kOptional);
   codec.integer({"feature_group_count"}, a.feature_groups, kOptional);
   codec.integer({"batch_group_count"}, a.batch_groups, kOptional);
-  codec.hint({"precision_config", "precision"});
+  codec.hint({"precision_config", "precision", "operand_precision"});
+  codec.hint({"window_dimensions", "", "size"});  // those of the kernel
   std::vector<std::int64_t> reversed;
-  if (codec.reads()) codec.integers({"window_reversal", "reverse"}, reversed, kOptional);
+  if (codec.reads())
+    codec.integers({"window_reversal", "reverse", "rhs_reversal"}, reversed, kOptional);
   if (std::find(reversed.begin(), reversed.end(), 1) != reversed.end())
     codec.fail("a reversed window is not supported\n  Reverse the kernel.");
 }

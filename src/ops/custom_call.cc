@@ -174,10 +174,10 @@ void custom_call_hlo(const Node& node, std::string& out) {
 }
 
 void describe_custom_call(ir::AttributeCodec& codec, CalledFunction& a) {
-  codec.text({"call_target_name", "callee"}, a.name);
+  codec.text({"call_target_name", "callee", "custom_call_target"}, a.name);
   codec.text({"backend_config"}, a.config, ir::AttributeCodec::Need::kOptional);
   codec.hint({"api_version"});
-  codec.hint({"has_side_effect"});
+  codec.hint({"has_side_effect", "", "custom_call_has_side_effect"});
   if (codec.reads()) a.types.assign(codec.results().begin(), codec.results().end());
 }
 

@@ -98,14 +98,16 @@ void dot_hlo(const Node& node, std::string& out) {
 
 void describe_dot(ir::AttributeCodec& codec, DotDims& dims) {
   codec.group({"dot_dimension_numbers"}, "dot", [&] {
-    codec.integers({"lhs_batching_dimensions"}, dims.lhs_batch);
-    codec.integers({"rhs_batching_dimensions"}, dims.rhs_batch);
-    codec.integers({"lhs_contracting_dimensions"}, dims.lhs_contracting);
-    codec.integers({"rhs_contracting_dimensions"}, dims.rhs_contracting);
+    codec.integers({"lhs_batching_dimensions", "", "lhs_batch_dims"}, dims.lhs_batch);
+    codec.integers({"rhs_batching_dimensions", "", "rhs_batch_dims"}, dims.rhs_batch);
+    codec.integers({"lhs_contracting_dimensions", "", "lhs_contracting_dims"},
+                   dims.lhs_contracting);
+    codec.integers({"rhs_contracting_dimensions", "", "rhs_contracting_dims"},
+                   dims.rhs_contracting);
   });
   codec.brief_product("batching_dims", dims.lhs_batch, dims.rhs_batch);
   codec.brief_product("contracting_dims", dims.lhs_contracting, dims.rhs_contracting);
-  codec.hint({"precision_config", "precision"});
+  codec.hint({"precision_config", "precision", "operand_precision"});
 }
 
 std::vector<std::int64_t> first_axes(std::int64_t count) {

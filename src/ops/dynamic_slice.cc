@@ -241,7 +241,7 @@ void dynamic_slice_hlo(const Node& node, std::string& out) {
 }
 
 void describe_dynamic_slice(ir::AttributeCodec& codec, DynamicSliceAttributes& a) {
-  codec.integers({"slice_sizes", "sizes"}, a.sizes);
+  codec.integers({"slice_sizes", "sizes", "dynamic_slice_sizes"}, a.sizes);
 }
 
 /// The number as an index of this dtype; none if it is out of range. A number less than the least

@@ -183,9 +183,10 @@ void pad_hlo(const Node& node, std::string& out) {
 }
 
 void describe_pad(ir::AttributeCodec& codec, PadAttributes& a) {
-  codec.integers({"edge_padding_low", "low"}, a.low);
-  codec.integers({"edge_padding_high", "high"}, a.high);
-  codec.integers({"interior_padding", "interior"}, a.interior);
+  codec.padding({{{"edge_padding_low", "low"},
+                  {"edge_padding_high", "high"},
+                  {"interior_padding", "interior"}}},
+                {&a.low, &a.high, &a.interior});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void transpose_hlo(const Node& node, std::string& out) {
 }
 
 void describe_transpose(ir::AttributeCodec& codec, TransposeAttributes& a) {
-  codec.integers({"permutation", "dims"}, a.permutation);
+  codec.integers({"permutation", "dims", "dimensions"}, a.permutation);
 }
 
 std::vector<Tensor> transpose_transpose(const TransposeCall& c) {

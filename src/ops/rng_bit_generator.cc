@@ -144,7 +144,7 @@ void rng_bit_generator_hlo(const Node& node, std::string& out) {
 void describe_rng_bit_generator(ir::AttributeCodec& codec, RngBitGeneratorAttributes& a) {
   constexpr std::string_view kWords[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
   std::size_t choice = a.algorithm == RngAlgorithm::kThreeFry ? 1 : 2;
-  codec.word({"rng_algorithm", "algorithm"}, "rng_algorithm", 0, kWords, choice);
+  codec.word({"rng_algorithm", "algorithm", "algorithm"}, "rng_algorithm", 0, kWords, choice);
   if (!codec.reads()) return;
   a.algorithm = choice == 1 ? RngAlgorithm::kThreeFry : RngAlgorithm::kPhilox;
   a.type = codec.result(1);

@@ -66,7 +66,7 @@ void sort_hlo(const Node& node, std::string& out) {
 }
 
 void describe_sort(ir::AttributeCodec& codec, SortAttributes& a) {
-  codec.integer({"dimension"}, a.axis);
+  codec.integer({"dimension", "", "dimensions"}, a.axis);
   codec.flag({"is_stable"}, a.stable, ir::AttributeCodec::Need::kOptional);
   if (!codec.reads()) return;
   if (a.axis < 0) a.axis += codec.operand(0).rank();

@@ -117,15 +117,16 @@ void append_window_hlo(std::string& out, const WindowDims& window) {
 
 void describe_window(ir::AttributeCodec& codec, WindowDims& window) {
   constexpr auto kOptional = ir::AttributeCodec::Need::kOptional;
-  codec.integers({"window_dimensions"}, window.size);
+  codec.integers({"window_dimensions", "", "size"}, window.size);
   if (codec.reads())
     window = whole_window("window", {.size = window.size}, codec.operand(0).rank(), {});
-  codec.integers({"window_strides"}, window.stride, kOptional);
+  codec.integers({"window_strides", "", "stride"}, window.stride, kOptional);
   if (codec.reads() || !all_are(window.base_dilation, 1))
-    codec.integers({"base_dilations"}, window.base_dilation, kOptional);
+    codec.integers({"base_dilations", "", "lhs_dilate"}, window.base_dilation, kOptional);
   if (codec.reads() || !all_are(window.window_dilation, 1))
-    codec.integers({"window_dilations"}, window.window_dilation, kOptional);
-  if (codec.reads() || !pads_nothing(window)) codec.pairs({"padding"}, window.padding, kOptional);
+    codec.integers({"window_dilations", "", "rhs_dilate"}, window.window_dilation, kOptional);
+  if (codec.reads() || !pads_nothing(window))
+    codec.pairs({"padding", "", "pad"}, window.padding, kOptional);
 }
 
 }  // namespace rondo::ops

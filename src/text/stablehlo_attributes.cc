@@ -41,6 +41,10 @@ class StablehloAttributeWriter final : public ir::AttributeCodec {
       out_ += fmt::format("{}[{}, {}]", i == 0 ? "[" : ", ", values[i].first, values[i].second);
     out_ += fmt::format("{}> : tensor<{}x2xi64>", values.empty() ? "" : "]", values.size());
   }
+  void padding(std::array<ir::FieldName, 3> names,
+               std::array<std::vector<std::int64_t>*, 3> lists) override {
+    for (std::size_t i = 0; i < names.size(); i++) integers(names[i], *lists[i], Need::kRequired);
+  }
   void word(ir::FieldName name, std::string_view kind, std::size_t,
             std::span<const std::string_view> words, std::size_t& choice, Need) override {
     begin(name);

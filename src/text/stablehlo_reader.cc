@@ -1,7 +1,4 @@
 // A program from StableHLO.
-#include "text/stablehlo_reader.h"
-
-#include <deque>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,7 +10,7 @@
 #include "rondo/text.h"
 #include "text/mlir/cursor.h"
 #include "text/mlir/operations.h"
-#include "transforms/registry.h"
+#include "text/read_operation.h"
 
 namespace rondo {
 
@@ -26,37 +23,16 @@ using detail::RegionCallable;
 using mlir::Block;
 using mlir::Operation;
 
-constexpr std::size_t kMostCalls = 200;  // within each other: a function that calls itself
-constexpr const char* kFile = "StableHLO text";
-
-/// The record of the ops of StableHLO, by their names.
-const ir::OpDef* record_of(std::string_view name) {
-  static const auto kRecords = [] {
-    absl::flat_hash_map<std::string_view, const ir::OpDef*> records;
-    for (const ir::OpDef* op : transforms::all_ops()) {
-      const bool reads = op->text.is_read && !op->text.stablehlo.empty() && !op->text.sharding;
-      // A construct that StableHLO lacks is expanded to one that it has.
-      if (reads && (op->construct.flow == ir::Flow::kNone || op->text.read))
-        records.emplace(op->text.stablehlo, op);
-    }
-    return records;
-  }();
-  if (name == "stablehlo.if") name = "stablehlo.case";  // the same with a pred
-  const auto found = kRecords.find(name);
-  return found == kRecords.end() ? nullptr : found->second;
-}
-
 class StablehloReader {
  public:
   explicit StablehloReader(std::string_view text)
-      : text_(text), functions_(mlir::parse_functions(text)) {
+      : text_(text), functions_(mlir::parse_functions(text)), lines_(text, "StableHLO text") {
     for (const Operation& function : functions_) {
       const mlir::Attribute* const name = function.find("sym_name");
       if (function.name != "func.func" || !name || function.regions.size() != 1)
         fail(function, "expected a function with a name and one region");
       by_name_.emplace(name->text, &function);
     }
-    for (std::size_t at = 0; at != text.npos; at = text.find('\n', at + 1)) lines_.push_back(at);
   }
 
   Function main() {
@@ -82,10 +58,7 @@ class StablehloReader {
   [[noreturn]] void fail(const Operation& operation, const std::string& message) const {
     mlir::fail(text_, operation.at, fmt::format("{}: {}", operation.name, message));
   }
-  SourceLocation at(const Operation& operation) const {
-    const auto next = std::upper_bound(lines_.begin(), lines_.end(), operation.at);
-    return {kFile, "main", static_cast<std::uint32_t>(next - lines_.begin())};
-  }
+  SourceLocation at(const Operation& operation) const { return lines_.at(operation.at); }
   static Leaves leaves(std::vector<Tensor> values) {
     Leaves leaves;
     for (std::size_t i = 0; i < values.size(); i++) leaves.paths.push_back(std::to_string(i));
@@ -173,15 +146,7 @@ class StablehloReader {
       const std::string_view message = error.what();
       mlir::fail(text_, operation.at, std::string(message));
     }
-    // The short form of some operations has one type, that of the last result.
-    const std::size_t known = std::min(results.size(), operation.types.size());
-    for (std::size_t i = 0; i < known; i++) {
-      const Tensor& result = results[results.size() - 1 - i];
-      const TensorType& said = operation.types[operation.types.size() - 1 - i];
-      if (result.type() != said)
-        fail(operation, fmt::format("its result is {}, not {} as the text says",
-                                    result.type().str(), said.str()));
-    }
+    check_results(text_, operation, results);
     return results;
   }
 
@@ -190,26 +155,16 @@ class StablehloReader {
     if (operation.name == "func.call" || operation.name == "call")
       return call(operation, operands, "callee");
     if (operation.name == "stablehlo.composite") return call(operation, operands, "decomposition");
-    const ReadFunction function = stablehlo_function(operation.name);
-    const ir::OpDef* const op = function ? nullptr : record_of(operation.name);
+    const ReadFunction function = read_function(TextFormat::kStablehlo, operation);
+    const ir::OpDef* const op =
+        function ? nullptr : record_of(TextFormat::kStablehlo, operation.name);
     if (!op && !function) fail(operation, "this operation is not supported");
     if (op && op->text.read) return construct(*op, operation, operands);
     const std::vector<Function> regions = closed_regions(operation);
-    const ReadOperation read{text_, operation, operands, regions, at(operation)};
+    const ReadOperation read{TextFormat::kStablehlo, text_, operation, operands, regions,
+                             at(operation)};
     if (function) return function(read);
-    ir::Operands given(operands.begin(), operands.end());
-    if (op->structure.elementwise) repeat_scalars(operation, given);
-    return ir::make_many(*op, std::move(given), read_stablehlo_attributes(*op, read), read.at,
-                         regions);
-  }
-
-  /// A scalar beside arrays, as clamp and select may have.
-  static void repeat_scalars(const Operation& operation, ir::Operands& operands) {
-    if (operation.types.empty()) return;
-    const Shape& shape = operation.types.back().shape;
-    for (Tensor& operand : operands) {
-      if (operand.rank() == 0 && shape.rank() > 0) operand = broadcast_to(operand, shape);
-    }
+    return make_operation(*op, read);
   }
 
   Tensor constant(const Operation& operation) const {
@@ -276,7 +231,7 @@ class StablehloReader {
   std::string_view text_;
   const std::vector<Operation> functions_;
   absl::flat_hash_map<std::string_view, const Operation*> by_name_;
-  std::vector<std::size_t> lines_;  // where each begins
+  const TextLines lines_;
   std::vector<Scope> scopes_;
   std::size_t calls_ = 0;
 };

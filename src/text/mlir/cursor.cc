@@ -66,6 +66,10 @@ void Cursor::skip() {
       at_++;
     } else if (c == '/' && text_.substr(at_, 2) == "//") {
       at_ = std::min(text_.find('\n', at_), text_.size());
+    } else if (c == '/' && text_.substr(at_, 2) == "/*") {
+      const std::size_t end = text_.find("*/", at_ + 2);
+      if (end == text_.npos) mlir::fail(text_, at_, "the comment does not end");
+      at_ = end + 2;
     } else {
       return;
     }

@@ -1,4 +1,4 @@
-// Operations of StableHLO and CHLO that have no record, or one that does less: what they are in
+// Operations of StableHLO, CHLO and HLO that have no record, or one that does less: what they are in
 // functions of ours.
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "ops/broadcast.h"
 #include "rondo/ops.h"
 #include "text/mlir/cursor.h"
-#include "text/stablehlo_reader.h"
+#include "text/read_operation.h"
 
 namespace rondo::text {
 
@@ -35,8 +35,10 @@ std::vector<Tensor> read_binary(const ReadOperation& read) {
 std::vector<Tensor> read_top_k(const ReadOperation& read) {
   check_operands(read, 1);
   const mlir::Attribute* const k = read.operation.find("k");
-  if (!k || k->kind != mlir::Attribute::Kind::kInteger)
-    mlir::fail(read.text, read.operation.at, "chlo.top_k: the attribute `k` is missing");
+  const mlir::Attribute* const largest = read.operation.find("largest");
+  if (!k || k->kind != mlir::Attribute::Kind::kInteger || (largest && largest->integer != 1))
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{}: it needs `k`, and takes the largest only", read.operation.name));
   const auto [values, places] = top_k({read.operands[0], read.at}, k->integer);
   return {values, places};
 }
@@ -62,7 +64,7 @@ std::vector<Tensor> read_dot(const ReadOperation& read) {
 /// An axis of size 1 may become a longer one, which our op leaves to a reshape before it.
 std::vector<Tensor> read_broadcast_in_dim(const ReadOperation& read) {
   check_operands(read, 1);
-  const ir::Attributes attributes = read_stablehlo_attributes(ops::kBroadcastInDim, read);
+  const ir::Attributes attributes = read_attributes(ops::kBroadcastInDim, read);
   const auto& [shape, dimensions] = attributes.as<ops::BroadcastAttributes>();
   const Tensor& x = read.operands[0];
   std::vector<std::int64_t> sizes, kept;
@@ -84,12 +86,15 @@ std::vector<Tensor> read_broadcast(const ReadOperation& read) {
   return {broadcast_to({read.operands[0], read.at}, read.operation.types.at(0).shape)};
 }
 
+/// Custom calls by which partitioners annotate values.
+constexpr std::string_view kShardingCalls[] = {"Sharding", "xla.sdy.FuncResultSharding"};
+
 Tensor sum_of(const Operand& a, const Operand& b) { return a.tensor() + b.tensor(); }
 Tensor difference_of(const Operand& a, const Operand& b) { return a.tensor() - b.tensor(); }
 Tensor product_of(const Operand& a, const Operand& b) { return a.tensor() * b.tensor(); }
 Tensor quotient_of(const Operand& a, const Operand& b) { return a.tensor() / b.tensor(); }
 
-/// A constraint on devices changes no value.
+/// What says how devices hold a value changes none.
 std::vector<Tensor> read_constraint(const ReadOperation& read) {
   check_operands(read, 1);
   return {read.operands[0]};
@@ -97,7 +102,7 @@ std::vector<Tensor> read_constraint(const ReadOperation& read) {
 
 }  // namespace
 
-ReadFunction stablehlo_function(std::string_view name) {
+ReadFunction read_function(TextFormat format, const mlir::Operation& operation) {
   static const absl::flat_hash_map<std::string_view, ReadFunction> kFunctions = {
       {"chlo.asin", read_unary<asin>},
       {"chlo.bessel_i1e", read_unary<bessel_i1e>},
@@ -123,7 +128,14 @@ ReadFunction stablehlo_function(std::string_view name) {
       {"stablehlo.broadcast_in_dim", read_broadcast_in_dim},
       {"stablehlo.dot", read_dot},
   };
-  const auto found = kFunctions.find(name);
+  if (format == TextFormat::kHlo && operation.name == "topk") return read_top_k;
+  const mlir::Attribute* target = operation.find("call_target_name");
+  if (!target) target = operation.find("custom_call_target");
+  if (!target) target = operation.find("callee");
+  if (target && std::find(std::begin(kShardingCalls), std::end(kShardingCalls), target->text) !=
+                    std::end(kShardingCalls))
+    return read_constraint;
+  const auto found = kFunctions.find(operation.name);
   return found == kFunctions.end() ? nullptr : found->second;
 }
 

@@ -1,4 +1,4 @@
-// The attributes of an operation of StableHLO, by the description in the record of its op.
+// The attributes of an operation of StableHLO or HLO, by the description in the record of its op.
 #include <algorithm>
 #include <optional>
 
@@ -7,7 +7,7 @@
 #include "fmt/ranges.h"
 #include "ir/attribute_text.h"
 #include "text/mlir/cursor.h"
-#include "text/stablehlo_reader.h"
+#include "text/read_operation.h"
 
 namespace rondo::text {
 
@@ -20,9 +20,9 @@ using Kind = Attribute::Kind;
 /// Of any operation: how exactly XLA computes it.
 constexpr std::string_view kHintsOfAll[] = {"result_accuracy"};
 
-class StablehloAttributeReader final : public ir::AttributeCodec {
+class AttributeReader final : public ir::AttributeCodec {
  public:
-  explicit StablehloAttributeReader(const ReadOperation& read)
+  explicit AttributeReader(const ReadOperation& read)
       : read_(read), entries_(&read.operation.attributes) {}
   bool reads() const noexcept override { return true; }
 
@@ -44,8 +44,12 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
     const Attribute* attribute = find(name, need);
     if (!attribute) return;
     std::vector<std::int64_t> numbers;
-    if (attribute->kind == Kind::kElements && attribute->type.rank() == 2 &&
-        attribute->type.shape[1] == 2) {
+    if (is_hlo() && attribute->kind == Kind::kList && !attribute->list.empty() &&
+        attribute->list[0].kind == Kind::kInteger) {  // of one axis: 1_0
+      numbers = integers_of(*attribute, name);
+      if (numbers.size() != 2) fail_at(*attribute, name, "pairs of integers");
+    } else if (attribute->kind == Kind::kElements && attribute->type.rank() == 2 &&
+               attribute->type.shape[1] == 2) {
       numbers = integers_of(*attribute, name);
     } else if (attribute->kind == Kind::kList) {
       for (const Attribute& pair : attribute->list) {
@@ -59,6 +63,22 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
     values.clear();
     for (std::size_t i = 0; i + 1 < numbers.size(); i += 2)
       values.emplace_back(numbers[i], numbers[i + 1]);
+  }
+  void padding(std::array<ir::FieldName, 3> names,
+               std::array<std::vector<std::int64_t>*, 3> lists) override {
+    if (!is_hlo()) {
+      for (std::size_t i = 0; i < names.size(); i++) integers(names[i], *lists[i], Need::kRequired);
+      return;
+    }
+    const Attribute* attribute = find({"padding"}, Need::kRequired);
+    if (attribute->kind != Kind::kList) fail_at(*attribute, {"padding"}, "like 1_0x0_2_1");
+    const bool one_axis = !attribute->list.empty() && attribute->list[0].kind == Kind::kInteger;
+    for (const Attribute& axis : one_axis ? std::vector{*attribute} : attribute->list) {
+      std::vector<std::int64_t> numbers = integers_of(axis, {"padding"});
+      if (numbers.size() == 2) numbers.push_back(0);
+      if (numbers.size() != 3) fail_at(*attribute, {"padding"}, "like 1_0x0_2_1");
+      for (std::size_t i = 0; i < lists.size(); i++) lists[i]->push_back(numbers[i]);
+    }
   }
   void word(ir::FieldName name, std::string_view, std::size_t place,
             std::span<const std::string_view> words, std::size_t& choice, Need need) override {
@@ -75,15 +95,19 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
       if (need == Need::kRequired) missing(name);
       return;
     }
-    const auto found = std::find(words.begin(), words.end(), text);
+    const auto found = std::find_if(words.begin(), words.end(), [&](std::string_view word) {
+      return is_hlo() ? is_word_of_hlo(text, word) : text == word;
+    });
     if (found == words.end())
       fail(fmt::format("`{}` is {}; it can be {}", name.full, text, fmt::join(words, ", ")));
     choice = static_cast<std::size_t>(found - words.begin());
   }
   void real(ir::FieldName name, float& value) override {
     const Attribute* attribute = find(name, Need::kRequired);
-    if (attribute->kind != Kind::kFloat) fail_at(*attribute, name, "a number with a point");
-    value = static_cast<float>(attribute->number);
+    const bool whole = is_hlo() && attribute->kind == Kind::kInteger;
+    if (attribute->kind != Kind::kFloat && !whole)
+      fail_at(*attribute, name, "a number with a point");
+    value = whole ? static_cast<float>(attribute->integer) : static_cast<float>(attribute->number);
   }
   void text(ir::FieldName name, std::string& value, Need need) override {
     const Attribute* attribute = find(name, need);
@@ -112,6 +136,12 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
     mantissa_bits = static_cast<int>(bits[1]);
   }
   void group(ir::FieldName name, std::string_view, absl::FunctionRef<void()> fields) override {
+    if (is_hlo()) {  // which has the fields side by side with others
+      group_ = true;
+      fields();
+      group_ = false;
+      return;
+    }
     const Attribute* attribute = find(name, Need::kOptional);
     if (!attribute) return;
     if (attribute->kind != Kind::kDictionary) fail_at(*attribute, name, "fields in angle brackets");
@@ -124,6 +154,16 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
   }
   void axis_labels(ir::FieldName name, std::array<std::string, 3>& labels) override {
     const Attribute* attribute = find(name, Need::kRequired);
+    if (is_hlo()) {  // b01f_01io->b01f
+      const std::string_view text = attribute->text;
+      const std::size_t first = text.find('_'), second = text.find("->");
+      if (first == text.npos || second == text.npos || second < first)
+        fail_at(*attribute, name, "like b01f_01io->b01f");
+      labels = {std::string(text.substr(0, first)),
+                std::string(text.substr(first + 1, second - first - 1)),
+                std::string(text.substr(second + 2))};
+      return;
+    }
     if (attribute->kind != Kind::kProduct || attribute->list.size() != labels.size())
       fail_at(*attribute, name, "three lists of axes");
     for (std::size_t i = 0; i < labels.size(); i++) {
@@ -175,12 +215,24 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
   }
 
  private:
+  bool is_hlo() const noexcept { return read_.format == TextFormat::kHlo; }
+  /// `rng_philox` is StableHLO's PHILOX.
+  static bool is_word_of_hlo(std::string_view text, std::string_view word) {
+    constexpr std::string_view kPrefix = "rng_";
+    if (text.substr(0, kPrefix.size()) == kPrefix) text.remove_prefix(kPrefix.size());
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+      return a == b || (a >= 'a' && a <= 'z' && a - 'a' + 'A' == b);
+    });
+  }
   bool is_used(const Entry& entry) const {
     return std::find(used_.begin(), used_.end(), &entry) != used_.end();
   }
   const Attribute* find(ir::FieldName name, Need need) {
     for (const Entry& entry : *entries_) {
-      if (entry.name != name.full && (name.brief.empty() || entry.name != name.brief)) continue;
+      const std::string_view other = is_hlo() ? name.hlo : name.brief;
+      const bool same =
+          entry.name == other || (entry.name == name.full && (!is_hlo() || other.empty()));
+      if (entry.name.empty() || !same) continue;
       used_.push_back(&entry);
       return &entry.value;
     }
@@ -188,7 +240,8 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
     return nullptr;
   }
   [[noreturn]] void missing(ir::FieldName name) const {
-    fail(fmt::format("the attribute `{}` is missing", name.full));
+    fail(fmt::format("the attribute `{}` is missing",
+                     is_hlo() && !name.hlo.empty() ? name.hlo : name.full));
   }
   [[noreturn]] void fail_at(const Attribute& attribute, ir::FieldName name,
                             std::string_view meant) const {
@@ -196,8 +249,10 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
                fmt::format("{}: `{}` must be {}", read_.operation.name, name.full, meant));
   }
   std::int64_t integer_of(const Attribute& attribute, ir::FieldName name) const {
-    if (attribute.kind != Kind::kInteger) fail_at(attribute, name, "an integer");
-    return attribute.integer;
+    const bool in_braces = is_hlo() && attribute.kind == Kind::kList && attribute.list.size() == 1;
+    const Attribute& value = in_braces ? attribute.list[0] : attribute;
+    if (value.kind != Kind::kInteger) fail_at(attribute, name, "an integer");
+    return value.integer;
   }
   std::vector<std::int64_t> integers_of(const Attribute& attribute, ir::FieldName name) const {
     std::vector<std::int64_t> values;
@@ -210,6 +265,7 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
         values.assign(static_cast<std::size_t>(attribute.type.elements()), elements[0]);
       return values;
     }
+    if (is_hlo() && attribute.kind == Kind::kInteger) return {attribute.integer};
     if (attribute.kind != Kind::kList) fail_at(attribute, name, "a list of integers");
     for (const Attribute& value : attribute.list) {
       if (value.kind != Kind::kInteger && value.kind != Kind::kBool)
@@ -228,8 +284,8 @@ class StablehloAttributeReader final : public ir::AttributeCodec {
 
 }  // namespace
 
-ir::Attributes read_stablehlo_attributes(const ir::OpDef& op, const ReadOperation& read) {
-  StablehloAttributeReader reader(read);
+ir::Attributes read_attributes(const ir::OpDef& op, const ReadOperation& read) {
+  AttributeReader reader(read);
   ir::Attributes attributes;
   if (op.text.attributes) attributes = op.text.attributes->read(reader);
   reader.check_all_used();

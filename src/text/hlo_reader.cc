@@ -1,0 +1,305 @@
+// A program from HLO.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "fmt/format.h"
+#include "ir/read_construct.h"
+#include "rondo/detail/trace.h"
+#include "rondo/ops.h"
+#include "rondo/text.h"
+#include "text/hlo/program.h"
+#include "text/mlir/cursor.h"
+#include "text/read_operation.h"
+
+namespace rondo {
+
+namespace text {
+
+namespace {
+
+using detail::Leaves;
+using detail::RegionCallable;
+using hlo::Computation;
+using hlo::Instruction;
+using hlo::ValueType;
+
+/// An array, or a tuple of such values.
+struct HloValue {
+  bool is_tuple = false;
+  Tensor array = {};
+  std::vector<HloValue> elements;
+
+  void append_arrays(std::vector<Tensor>& arrays) const {
+    if (!is_tuple) arrays.push_back(array);
+    for (const HloValue& element : elements) element.append_arrays(arrays);
+  }
+};
+
+/// A value like `type` of the next arrays, which are passed.
+HloValue value_like(const ValueType& type, std::span<const Tensor>& arrays) {
+  HloValue value{type.is_tuple, {}, {}};
+  if (!type.is_tuple) {
+    value.array = arrays.front();
+    arrays = arrays.subspan(1);
+  }
+  for (const ValueType& element : type.elements) value.elements.push_back(value_like(element, arrays));
+  return value;
+}
+
+std::size_t count_arrays(const ValueType& type) {
+  std::size_t count = type.is_tuple ? 0 : 1;
+  for (const ValueType& element : type.elements) count += count_arrays(element);
+  return count;
+}
+
+Leaves numbered(std::vector<Tensor> values) {
+  Leaves leaves;
+  for (std::size_t i = 0; i < values.size(); i++) leaves.paths.push_back(std::to_string(i));
+  leaves.values = std::move(values);
+  return leaves;
+}
+
+class HloReader {
+ public:
+  explicit HloReader(std::string_view text)
+      : text_(text), module_(hlo::parse_module(text)), lines_(text, "HLO text") {
+    for (const Computation& computation : module_.computations)
+      by_name_.emplace(computation.name, &computation);
+  }
+
+  Function main() {
+    return traced(module_.computations[module_.entry], "main", {});
+  }
+
+ private:
+  [[noreturn]] void fail(const Instruction& instruction, const std::string& message) const {
+    mlir::fail(text_, instruction.operation.at,
+               fmt::format("{}: {}", instruction.operation.name, message));
+  }
+
+  /// The parameters of a computation, by number.
+  std::vector<const Instruction*> parameters_of(const Computation& computation) const {
+    std::vector<const Instruction*> parameters;
+    for (const Instruction& instruction : computation.instructions) {
+      if (instruction.operation.name != "parameter") continue;
+      const auto number = static_cast<std::size_t>(instruction.number);
+      if (instruction.number < 0 || number >= computation.instructions.size())
+        fail(instruction, fmt::format("there is no parameter {}", instruction.number));
+      if (!instruction.has_type) fail(instruction, "its type is missing");
+      if (number >= parameters.size()) parameters.resize(number + 1);
+      if (parameters[number]) fail(instruction, fmt::format("there are two of number {}", number));
+      parameters[number] = &instruction;
+    }
+    for (std::size_t i = 0; i < parameters.size(); i++) {
+      if (!parameters[i])
+        mlir::fail(text_, computation.at, fmt::format("parameter {} is missing", i));
+    }
+    return parameters;
+  }
+
+  /// A computation by itself.
+  Function traced(const Computation& computation, std::string name, SourceLocation at) {
+    std::vector<TensorType> types;
+    std::vector<std::string> names;
+    const std::vector<const Instruction*> parameters = parameters_of(computation);
+    for (const Instruction* parameter : parameters) {
+      const std::vector<TensorType>& arrays = parameter->operation.types;
+      for (std::size_t i = 0; i < arrays.size(); i++) {
+        types.push_back(arrays[i]);
+        names.push_back(arrays.size() == 1 && !parameter->type.is_tuple
+                            ? std::string(parameter->name)
+                            : fmt::format("{}.{}", parameter->name, i));
+      }
+    }
+    return detail::trace(
+        std::move(name),
+        [&](std::span<const Tensor> arrays) {
+          std::vector<HloValue> arguments;
+          for (const Instruction* parameter : parameters)
+            arguments.push_back(value_like(parameter->type, arrays));
+          std::vector<Tensor> results;
+          build_computation(computation, arguments).append_arrays(results);
+          return numbered(std::move(results));
+        },
+        types, std::move(names), at);
+  }
+
+  HloValue build_computation(const Computation& computation, std::span<const HloValue> arguments) {
+    if (++calls_ > kMostCalls)
+      mlir::fail(text_, computation.at, "computations call each other without end");
+    absl::flat_hash_map<std::string_view, HloValue> values;
+    const Instruction* root = &computation.instructions.back();
+    for (const Instruction& instruction : computation.instructions) {
+      std::vector<HloValue> operands;
+      for (const mlir::Use& use : instruction.operation.operands) {
+        const auto found = values.find(use.name);
+        if (found == values.end())
+          mlir::fail(text_, use.at, fmt::format("{} is not defined before this", use.name));
+        operands.push_back(found->second);
+      }
+      const bool fresh = values.emplace(instruction.name, build(instruction, operands, arguments)).second;
+      if (!fresh) fail(instruction, fmt::format("{} is defined twice", instruction.name));
+      if (instruction.is_root) root = &instruction;
+    }
+    calls_--;
+    return values.at(root->name);
+  }
+
+  HloValue build(const Instruction& instruction, std::span<const HloValue> operands,
+                 std::span<const HloValue> arguments) {
+    const mlir::Operation& operation = instruction.operation;
+    try {
+      const ir::LocationScope location(lines_.at(operation.at));
+      if (operation.name == "parameter") {
+        if (static_cast<std::size_t>(instruction.number) >= arguments.size())
+          fail(instruction, fmt::format("there is no argument {}", instruction.number));
+        return arguments[static_cast<std::size_t>(instruction.number)];
+      }
+      if (operation.name == "tuple") return {true, {}, {operands.begin(), operands.end()}};
+      if (operation.name == "get-tuple-element") return element(instruction, operands);
+      if (operation.name == "while") return loop(instruction, operands);
+      if (operation.name == "conditional") return conditional(instruction, operands);
+      if (operation.name == "copy" && operands.size() == 1) return operands[0];
+      if (operation.name == "call" || operation.name == "fusion") {
+        const Computation& called = computation_of(instruction, 0);
+        check_arguments(instruction, called, operands);
+        return build_computation(called, operands);
+      }
+      std::vector<Tensor> arrays;
+      for (const HloValue& operand : operands) operand.append_arrays(arrays);
+      std::vector<Tensor> results = build_arrays(instruction, arrays);
+      check_results(text_, operation, results);
+      if (!instruction.has_type) return {results.size() != 1, results[0], {}};
+      if (results.size() != count_arrays(instruction.type))
+        fail(instruction, fmt::format("it has {} results", results.size()));
+      std::span<const Tensor> next = results;
+      return value_like(instruction.type, next);
+    } catch (const TraceError& error) {
+      mlir::fail(text_, operation.at, error.what());
+    }
+  }
+
+  std::vector<Tensor> build_arrays(const Instruction& instruction, std::span<const Tensor> arrays) {
+    const mlir::Operation& operation = instruction.operation;
+    const SourceLocation at = lines_.at(operation.at);
+    if (operation.name == "constant") {
+      if (!instruction.has_type || instruction.type.is_tuple)
+        fail(instruction, "constants of tuples are not supported");
+      return {Tensor(hlo::parse_literal(text_, instruction.value_at, instruction.value,
+                                        instruction.type.array),
+                     at)};
+    }
+    if (operation.name == "bitcast" && arrays.size() == 1 && operation.types.size() == 1 &&
+        arrays[0].dtype() == operation.types[0].dtype)
+      return {reshape({arrays[0], at}, operation.types[0].shape.vector())};
+    if (const ReadFunction function = read_function(TextFormat::kHlo, operation))
+      return function({TextFormat::kHlo, text_, operation, arrays, {}, at});
+    const ir::OpDef* const op = record_of(TextFormat::kHlo, operation.name);
+    if (!op) fail(instruction, "this operation is not supported");
+    std::vector<Function> regions;
+    for (std::size_t i = 0; i < instruction.called.size(); i++)
+      regions.push_back(traced(computation_of(instruction, i), std::string(operation.name), at));
+    return make_operation(*op, {TextFormat::kHlo, text_, operation, arrays, regions, at});
+  }
+
+  /// The computation of an attribute: by its name, or written there.
+  const Computation& computation_of(const Instruction& instruction, std::size_t i) const {
+    const std::vector<std::string_view>& called = instruction.called;
+    if (i >= called.size()) fail(instruction, "the computation that it calls is missing");
+    if (called[i].empty()) {
+      const auto end = called.begin() + static_cast<std::ptrdiff_t>(i);
+      return instruction.inside[static_cast<std::size_t>(std::count(called.begin(), end, ""))];
+    }
+    const auto found = by_name_.find(instruction.called[i]);
+    if (found == by_name_.end())
+      fail(instruction, fmt::format("there is no computation {}", instruction.called[i]));
+    return *found->second;
+  }
+
+  void check_arguments(const Instruction& instruction, const Computation& called,
+                       std::span<const HloValue> arguments) const {
+    const std::vector<const Instruction*> parameters = parameters_of(called);
+    std::vector<Tensor> arrays;
+    for (const HloValue& argument : arguments) argument.append_arrays(arrays);
+    std::vector<TensorType> types;
+    for (const Instruction* parameter : parameters)
+      types.insert(types.end(), parameter->operation.types.begin(), parameter->operation.types.end());
+    bool fits = parameters.size() == arguments.size() && types.size() == arrays.size();
+    for (std::size_t i = 0; fits && i < types.size(); i++) fits = arrays[i].type() == types[i];
+    if (!fits)
+      fail(instruction, fmt::format("the parameters of {} have other types than what it gets", called.name));
+  }
+
+  HloValue element(const Instruction& instruction, std::span<const HloValue> operands) const {
+    const mlir::Attribute* const index = instruction.operation.find("index");
+    if (operands.size() != 1 || !operands[0].is_tuple || !index ||
+        index->kind != mlir::Attribute::Kind::kInteger || index->integer < 0 ||
+        static_cast<std::size_t>(index->integer) >= operands[0].elements.size())
+      fail(instruction, "it needs a tuple, and `index` of one of its elements");
+    return operands[0].elements[static_cast<std::size_t>(index->integer)];
+  }
+
+  HloValue loop(const Instruction& instruction, std::span<const HloValue> operands) {
+    if (operands.size() != 1 || !instruction.has_type) fail(instruction, "it needs one operand and a type");
+    const Computation& condition = computation_of(instruction, 0);
+    const Computation& body = computation_of(instruction, 1);
+    check_arguments(instruction, condition, operands);
+    check_arguments(instruction, body, operands);
+    const auto region = [&](const Computation& computation) -> RegionCallable {
+      return [&](std::span<const Tensor> arrays) {
+        const HloValue carry = value_like(instruction.type, arrays);
+        std::vector<Tensor> results;
+        build_computation(computation, {&carry, 1}).append_arrays(results);
+        return numbered(std::move(results));
+      };
+    };
+    const RegionCallable regions[] = {region(condition), region(body)};
+    ir::ReadConstruct read{{}, {}, regions, lines_.at(instruction.operation.at)};
+    operands[0].append_arrays(read.operands);
+    if (read.operands.size() != count_arrays(instruction.type))
+      fail(instruction, "its type is not that of its operand");
+    read.names = numbered(read.operands).paths;
+    const std::vector<Tensor> results =
+        record_of(TextFormat::kHlo, instruction.operation.name)->text.read(read);
+    std::span<const Tensor> next = results;
+    return value_like(instruction.type, next);
+  }
+
+  HloValue conditional(const Instruction& instruction, std::span<const HloValue> operands) {
+    const std::size_t branches = instruction.called.size();
+    if (operands.size() != branches + 1 || operands[0].is_tuple || !instruction.has_type)
+      fail(instruction, "it needs a selector, an operand for each branch, and a type");
+    std::vector<RegionCallable> regions;
+    for (std::size_t i = 0; i < branches; i++) {
+      const Computation& computation = computation_of(instruction, i);
+      check_arguments(instruction, computation, operands.subspan(i + 1, 1));
+      regions.emplace_back([this, &computation, operand = operands[i + 1]](std::span<const Tensor>) {
+        std::vector<Tensor> results;
+        build_computation(computation, {&operand, 1}).append_arrays(results);
+        return numbered(std::move(results));
+      });
+    }
+    const std::vector<Tensor> results =
+        record_of(TextFormat::kHlo, instruction.operation.name)
+            ->text.read({{operands[0].array}, {}, regions, lines_.at(instruction.operation.at)});
+    if (results.size() != count_arrays(instruction.type))
+      fail(instruction, fmt::format("it has {} results", results.size()));
+    std::span<const Tensor> next = results;
+    return value_like(instruction.type, next);
+  }
+
+  std::string_view text_;
+  const hlo::Module module_;
+  const TextLines lines_;
+  absl::flat_hash_map<std::string_view, const Computation*> by_name_;
+  std::size_t calls_ = 0;
+};
+
+}  // namespace
+
+}  // namespace text
+
+Function parse_hlo_text(std::string_view text) { return text::HloReader(text).main(); }
+
+}  // namespace rondo

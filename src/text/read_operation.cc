@@ -1,0 +1,74 @@
+#include "text/read_operation.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "fmt/format.h"
+#include "rondo/ops.h"
+#include "text/mlir/cursor.h"
+#include "transforms/registry.h"
+
+namespace rondo::text {
+
+namespace {
+
+using Records = absl::flat_hash_map<std::string_view, const ir::OpDef*>;
+
+Records records_of(std::string_view ir::OpText::*name) {
+  Records records;
+  for (const ir::OpDef* op : transforms::all_ops()) {
+    const bool reads = op->text.is_read && !(op->text.*name).empty() && !op->text.sharding;
+    // A construct that the format lacks is expanded to one that it has.
+    if (reads && (op->construct.flow == ir::Flow::kNone || op->text.read))
+      records.emplace(op->text.*name, op);
+  }
+  return records;
+}
+
+}  // namespace
+
+const ir::OpDef* record_of(TextFormat format, std::string_view name) {
+  static const Records kStablehlo = records_of(&ir::OpText::stablehlo);
+  static const Records kHlo = records_of(&ir::OpText::hlo);
+  if (name == "stablehlo.if") name = "stablehlo.case";  // the same with a pred
+  const Records& records = format == TextFormat::kHlo ? kHlo : kStablehlo;
+  const auto found = records.find(name);
+  return found == records.end() ? nullptr : found->second;
+}
+
+std::vector<Tensor> make_operation(const ir::OpDef& op, const ReadOperation& read) {
+  ir::Operands operands(read.operands.begin(), read.operands.end());
+  if (op.structure.elementwise && !read.operation.types.empty()) {
+    // A scalar beside arrays, as clamp and select may have.
+    const Shape& shape = read.operation.types.back().shape;
+    for (Tensor& operand : operands) {
+      if (operand.rank() == 0 && shape.rank() > 0) operand = broadcast_to(operand, shape);
+    }
+  }
+  return ir::make_many(op, std::move(operands), read_attributes(op, read), read.at,
+                       {read.regions.begin(), read.regions.end()});
+}
+
+void check_results(std::string_view text, const mlir::Operation& operation,
+                   std::span<const Tensor> results) {
+  const std::size_t known = std::min(results.size(), operation.types.size());
+  for (std::size_t i = 0; i < known; i++) {
+    const Tensor& result = results[results.size() - 1 - i];
+    const TensorType& said = operation.types[operation.types.size() - 1 - i];
+    if (result.type() == said) continue;
+    mlir::fail(text, operation.at,
+               fmt::format("{}: its result is {}, not {} as the text says", operation.name,
+                           result.type().str(), said.str()));
+  }
+}
+
+TextLines::TextLines(std::string_view text, const char* what) : what_(what) {
+  for (std::size_t at = 0; at != text.npos; at = text.find('\n', at + 1)) starts_.push_back(at);
+}
+
+SourceLocation TextLines::at(mlir::Offset offset) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+  return {what_, "main", static_cast<std::uint32_t>(next - starts_.begin())};
+}
+
+}  // namespace rondo::text

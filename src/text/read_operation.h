@@ -1,0 +1,59 @@
+// Operations of StableHLO and HLO as nodes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ir/node.h"
+#include "text/mlir/program.h"
+
+namespace rondo::text {
+
+enum class TextFormat : std::uint8_t { kStablehlo, kHlo };
+
+/// An operation whose operands are known.
+struct ReadOperation {
+  TextFormat format;
+  std::string_view text;  // of the whole program
+  const mlir::Operation& operation;
+  std::span<const Tensor> operands;
+  std::span<const Function> regions;
+  SourceLocation at;
+};
+
+/// The record of the op that the format calls so; null if there is none.
+const ir::OpDef* record_of(TextFormat format, std::string_view name);
+
+/// The attributes of an op with this record. Throws ParseError for one that is missing, of another
+/// kind, or unknown.
+ir::Attributes read_attributes(const ir::OpDef& op, const ReadOperation& read);
+
+/// The results of the op on its operands. Throws ParseError, and TraceError if these do not fit it.
+std::vector<Tensor> make_operation(const ir::OpDef& op, const ReadOperation& read);
+
+/// Throws ParseError if results differ from what the text says: its last type is that of the last
+/// result.
+void check_results(std::string_view text, const mlir::Operation& operation,
+                   std::span<const Tensor> results);
+
+/// What an operation computes, by functions of ours; null if that is what its record says.
+using ReadFunction = std::vector<Tensor> (*)(const ReadOperation&);
+ReadFunction read_function(TextFormat format, const mlir::Operation& operation);
+
+/// Where operations are in a text, as locations of nodes.
+class TextLines {
+ public:
+  TextLines(std::string_view text, const char* what);
+  SourceLocation at(mlir::Offset offset) const;
+
+ private:
+  const char* what_;
+  std::vector<std::size_t> starts_;
+};
+
+/// Calls of functions, and regions, within each other; more is an error.
+inline constexpr std::size_t kMostCalls = 200;
+
+}  // namespace rondo::text
