@@ -10,7 +10,7 @@ set(rondo_header_only_dir "${PROJECT_BINARY_DIR}/generated/rondo/detail")
 file(GLOB_RECURSE rondo_private_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
      "${PROJECT_SOURCE_DIR}/src/*.cc" "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/src/*.inc")
 list(JOIN rondo_folders_of_compiler "|" folders)
-list(FILTER rondo_private_files EXCLUDE REGEX "^(${folders}|pjrt)/")
+list(FILTER rondo_private_files EXCLUDE REGEX "^(${folders}|pjrt|cli)/")
 set(rondo_text_sources ${rondo_core_sources})
 if(NOT BUILD_SHARED_LIBS)
   list(REMOVE_ITEM rondo_text_sources ${rondo_loops_sources})

@@ -16,6 +16,7 @@ set(rondo_folders_of_pjrt pjrt)
 
 file(GLOB_RECURSE rondo_core_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
      "${PROJECT_SOURCE_DIR}/src/*.cc")
+list(FILTER rondo_core_sources EXCLUDE REGEX "^cli/")  # the command: cmake/RondoCommand.cmake
 foreach(part IN ITEMS compiler pjrt)
   list(JOIN rondo_folders_of_${part} "|" folders)
   set(rondo_${part}_sources ${rondo_core_sources})

@@ -48,6 +48,11 @@ RONDO_API Function parse_stablehlo_text(std::string_view text);
 /// and from ours: with layouts, metadata and shardings, which are ignored, and computations by name
 /// or inline. Tuples become their arrays. Throws like parse_stablehlo_text.
 RONDO_API Function parse_hlo_text(std::string_view text);
+/// The program of a text in either format, which its content tells.
+RONDO_API Function parse_program(std::string_view text);
+/// The program in a file of HLO or StableHLO text. Throws ParseError, with the path, also if the
+/// file cannot be read.
+RONDO_API Function load_program(const std::string& path);
 /// The IR itself, with loops as loops.
 RONDO_API std::string to_text(const Function& function);
 /// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot

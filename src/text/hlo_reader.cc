@@ -43,7 +43,8 @@ HloValue value_like(const ValueType& type, std::span<const Tensor>& arrays) {
     value.array = arrays.front();
     arrays = arrays.subspan(1);
   }
-  for (const ValueType& element : type.elements) value.elements.push_back(value_like(element, arrays));
+  for (const ValueType& element : type.elements)
+    value.elements.push_back(value_like(element, arrays));
   return value;
 }
 
@@ -68,9 +69,7 @@ class HloReader {
       by_name_.emplace(computation.name, &computation);
   }
 
-  Function main() {
-    return traced(module_.computations[module_.entry], "main", {});
-  }
+  Function main() { return traced(module_.computations[module_.entry], "main", {}); }
 
  private:
   [[noreturn]] void fail(const Instruction& instruction, const std::string& message) const {
@@ -138,7 +137,8 @@ class HloReader {
           mlir::fail(text_, use.at, fmt::format("{} is not defined before this", use.name));
         operands.push_back(found->second);
       }
-      const bool fresh = values.emplace(instruction.name, build(instruction, operands, arguments)).second;
+      const bool fresh =
+          values.emplace(instruction.name, build(instruction, operands, arguments)).second;
       if (!fresh) fail(instruction, fmt::format("{} is defined twice", instruction.name));
       if (instruction.is_root) root = &instruction;
     }
@@ -224,11 +224,13 @@ class HloReader {
     for (const HloValue& argument : arguments) argument.append_arrays(arrays);
     std::vector<TensorType> types;
     for (const Instruction* parameter : parameters)
-      types.insert(types.end(), parameter->operation.types.begin(), parameter->operation.types.end());
+      types.insert(types.end(), parameter->operation.types.begin(),
+                   parameter->operation.types.end());
     bool fits = parameters.size() == arguments.size() && types.size() == arrays.size();
     for (std::size_t i = 0; fits && i < types.size(); i++) fits = arrays[i].type() == types[i];
     if (!fits)
-      fail(instruction, fmt::format("the parameters of {} have other types than what it gets", called.name));
+      fail(instruction,
+           fmt::format("the parameters of {} have other types than what it gets", called.name));
   }
 
   HloValue element(const Instruction& instruction, std::span<const HloValue> operands) const {
@@ -241,7 +243,8 @@ class HloReader {
   }
 
   HloValue loop(const Instruction& instruction, std::span<const HloValue> operands) {
-    if (operands.size() != 1 || !instruction.has_type) fail(instruction, "it needs one operand and a type");
+    if (operands.size() != 1 || !instruction.has_type)
+      fail(instruction, "it needs one operand and a type");
     const Computation& condition = computation_of(instruction, 0);
     const Computation& body = computation_of(instruction, 1);
     check_arguments(instruction, condition, operands);
@@ -274,11 +277,12 @@ class HloReader {
     for (std::size_t i = 0; i < branches; i++) {
       const Computation& computation = computation_of(instruction, i);
       check_arguments(instruction, computation, operands.subspan(i + 1, 1));
-      regions.emplace_back([this, &computation, operand = operands[i + 1]](std::span<const Tensor>) {
-        std::vector<Tensor> results;
-        build_computation(computation, {&operand, 1}).append_arrays(results);
-        return numbered(std::move(results));
-      });
+      regions.emplace_back(
+          [this, &computation, operand = operands[i + 1]](std::span<const Tensor>) {
+            std::vector<Tensor> results;
+            build_computation(computation, {&operand, 1}).append_arrays(results);
+            return numbered(std::move(results));
+          });
     }
     const std::vector<Tensor> results =
         record_of(TextFormat::kHlo, instruction.operation.name)

@@ -1,5 +1,5 @@
-// Operations of StableHLO, CHLO and HLO that have no record, or one that does less: what they are in
-// functions of ours.
+// Operations of StableHLO, CHLO and HLO that have no record, or one that does less: what they are
+// in functions of ours.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"

@@ -75,18 +75,19 @@ TEST(ReadHlo, ConstantsInEveryForm) {
   };
   EXPECT_TRUE(constant("s32[2,2]", "{ {1, -2}, {3, 4} }")
                   .identical(Literal::from(std::vector<std::int32_t>{1, -2, 3, 4}, {2, 2})));
-  EXPECT_TRUE(constant("pred[2]", "{1, 0}").identical(
-      Literal::from(std::vector<bool>{true, false}, {2})));
+  EXPECT_TRUE(
+      constant("pred[2]", "{1, 0}").identical(Literal::from(std::vector<bool>{true, false}, {2})));
   EXPECT_TRUE(constant("pred[]", "true").identical(Literal::scalar(true)));
   EXPECT_TRUE(constant("f32[3]", "{1.5e-07, -inf, -0.0}")
                   .identical(floats({1.5e-07f, -HUGE_VALF, -0.0f}, {3})));
   EXPECT_TRUE(constant("f32[]", "-nan(0x400001)")
                   .identical(Literal::scalar(std::bit_cast<float>(0xFFC00001u))));
   EXPECT_TRUE(constant("bf16[]", "nan").identical(Literal::scalar(bfloat16::from_bits(0x7FC0))));
-  EXPECT_TRUE(constant("c64[1]", "{(1, -2.5)}").identical(
-      Literal::from(std::vector<std::complex<float>>{{1, -2.5f}}, {1})));
+  EXPECT_TRUE(constant("c64[1]", "{(1, -2.5)}")
+                  .identical(Literal::from(std::vector<std::complex<float>>{{1, -2.5f}}, {1})));
   EXPECT_TRUE(constant("f32[0,2]", "{}").identical(floats({}, {0, 2})));
-  EXPECT_TRUE(constant("u64[]", "18446744073709551615").identical(Literal::scalar(~std::uint64_t{0})));
+  EXPECT_TRUE(
+      constant("u64[]", "18446744073709551615").identical(Literal::scalar(~std::uint64_t{0})));
 }
 
 TEST(ReadHlo, ComputationsWithinAttributes) {
@@ -158,7 +159,8 @@ TEST(ReadHlo, RoundTripsOfLoopsAndTheirGradients) {
     return fori_loop(
         0, 5,
         [](Tensor i, Tensor y) {
-          return cond(i < 3, [&] { return sin(y); }, [&] { return y * 2; });
+          return cond(
+              i < 3, [&] { return sin(y); }, [&] { return y * 2; });
         },
         x);
   };
@@ -176,11 +178,16 @@ TEST(ReadHlo, StablehloBecomesHloAndBack) {
   const Literal x = iota_of({5});
   const Function program = trace(
       [](Tensor x) {
-        return scan([&](Tensor c, Tensor e) { return std::pair{c + e, sort(c * x, 0)}; }, Tensor(0.5f), x)
+        return scan(
+                   [&](Tensor c, Tensor e) {
+                     return std::pair{c + e, sort(c * x, 0)};
+                   },
+                   Tensor(0.5f), x)
             .second;
       },
       x.type());
-  const Function there = parse_hlo_text(to_hlo_text(parse_stablehlo_text(to_stablehlo_text(program))));
+  const Function there =
+      parse_hlo_text(to_hlo_text(parse_stablehlo_text(to_stablehlo_text(program))));
   const Function back = parse_stablehlo_text(to_stablehlo_text(there));
   EXPECT_TRUE(run(back, {x})[0].identical(run(program, {x})[0]));
 }
@@ -196,7 +203,8 @@ TEST(ReadHlo, ErrorsNameTheirPlace) {
       {"ROOT y = f32[3] add(x, x)", "its result is f32[2], not f32[3]", 6},
       {"ROOT y = f32[2] transpose(x)", "the attribute `dimensions` is missing", 6},
       {"ROOT y = f32[2] transpose(x), dimensions=LT", "must be a list of integers", 31},
-      {"ROOT y = f32[2] transpose(x), dimensions={0}, speed=1", "the attribute `speed` is not supported", 47},
+      {"ROOT y = f32[2] transpose(x), dimensions={0}, speed=1",
+       "the attribute `speed` is not supported", 47},
       {"ROOT y = pred[2] compare(x, x), direction=UP", "it can be EQ, NE, LT", 6},
       {"ROOT y = f32[2] constant({1, 2, 3})", "expected `}`", 31},
       {"ROOT y = f32[20] constant({...})", "the elements are left out", 27},
@@ -211,7 +219,8 @@ TEST(ReadHlo, ErrorsNameTheirPlace) {
       {"ROOT y = f32[2] parameter(0)", "there are two of number 0", 6},
   };
   for (const Mistake& mistake : mistakes) {
-    const std::string text = "HloModule m\nENTRY e {\nx = f32[2] parameter(0)\n" + mistake.line + "\n}\n";
+    const std::string text =
+        "HloModule m\nENTRY e {\nx = f32[2] parameter(0)\n" + mistake.line + "\n}\n";
     try {
       parse_hlo_text(text);
       ADD_FAILURE() << "read: " << mistake.line;
@@ -256,7 +265,8 @@ TEST(ReadHlo, HostileTextIsAnErrorSoon) {
     inside += "y = f32[] call(x), to_apply={";
   }
   const auto refuses = [](const std::string& line) {
-    EXPECT_THROW(parse_hlo_text("HloModule m\nENTRY e {\nx = f32[2] parameter(0)\n" + line), ParseError);
+    EXPECT_THROW(parse_hlo_text("HloModule m\nENTRY e {\nx = f32[2] parameter(0)\n" + line),
+                 ParseError);
   };
   on_small_stack([&] {
     refuses("ROOT y = " + tuples);

@@ -26,10 +26,12 @@ constexpr std::string_view kIgnored[] = {
     "backend_config", "control-predecessors", "execution_thread", "frontend_attributes", "metadata",
     "origin",         "result_accuracy",      "sharding",         "statistics"};
 /// Attributes that name computations, in the order of the op's regions.
-constexpr std::string_view kComputations[] = {"to_apply", "condition",         "body",
-                                              "select",   "scatter",           "true_computation",
-                                              "calls",    "false_computation", "branch_computations"};
-constexpr std::string_view kTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+constexpr std::string_view kComputations[] = {
+    "to_apply", "condition",         "body",
+    "select",   "scatter",           "true_computation",
+    "calls",    "false_computation", "branch_computations"};
+constexpr std::string_view kTables[] = {"FileNames", "FunctionNames", "FileLocations",
+                                        "StackFrames"};
 
 template <std::size_t n>
 bool is_among(const std::string_view (&list)[n], std::string_view name) {
@@ -88,8 +90,9 @@ class Parser {
 
   /// `FileNames 1 "a.py" 2 "b.py"`, `StackFrames 1 {file_location_id=1}`.
   bool skip_table() {
-    const bool is_table = std::any_of(std::begin(kTables), std::end(kTables),
-                                      [&](std::string_view word) { return cursor_.accept_word(word); });
+    const bool is_table =
+        std::any_of(std::begin(kTables), std::end(kTables),
+                    [&](std::string_view word) { return cursor_.accept_word(word); });
     while (is_table && cursor_.peek() >= '0' && cursor_.peek() <= '9') {
       cursor_.integer();
       if (cursor_.peek() == '"')

@@ -26,9 +26,9 @@ struct Instruction {
   bool is_root = false;
   /// The opcode, the operands and the attributes. Its types are the arrays of the type, in order.
   mlir::Operation operation;
-  std::int64_t number = 0;       // of a parameter
-  std::string_view value;        // of a constant: what is between the parentheses
-  mlir::Offset value_at = 0;     // where that begins
+  std::int64_t number = 0;    // of a parameter
+  std::string_view value;     // of a constant: what is between the parentheses
+  mlir::Offset value_at = 0;  // where that begins
   // The computations that attributes name, in order. An empty name is the next of those inside,
   // which are written within the attributes.
   std::vector<std::string_view> called;

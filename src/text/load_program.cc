@@ -1,0 +1,53 @@
+// A program from a file, in any format that is read.
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "fmt/format.h"
+#include "rondo/text.h"
+
+namespace rondo {
+
+namespace {
+
+/// The first word, after spaces and comments.
+std::string_view first_word(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t at = text.find_first_not_of(" \t\r\n");
+    text.remove_prefix(std::min(at, text.size()));
+    if (text.substr(0, 2) != "//") break;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  return text.substr(0, text.find_first_of(" \t\r\n,({"));
+}
+
+}  // namespace
+
+Function parse_program(std::string_view text) {
+  constexpr std::string_view kBytecode = "ML\xEFR";
+  if (text.substr(0, kBytecode.size()) == kBytecode) {
+    throw ParseError(
+        "this is MLIR bytecode, which is not read yet\n  Write the program as text: "
+        "jax.jit(f).lower(x).as_text().",
+        0, 0);
+  }
+  const std::string_view word = first_word(text);
+  const bool is_hlo = word == "HloModule" || word == "ENTRY";
+  return is_hlo ? parse_hlo_text(text) : parse_stablehlo_text(text);
+}
+
+Function load_program(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file.is_open() || file.bad()) {
+    throw ParseError(fmt::format("{}: {}", path, std::strerror(errno)), 0, 0);
+  }
+  try {
+    return parse_program(text);
+  } catch (const ParseError& error) {
+    throw ParseError(fmt::format("{}: {}", path, error.what()), error.line(), error.column());
+  }
+}
+
+}  // namespace rondo

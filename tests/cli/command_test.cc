@@ -1,0 +1,128 @@
+// The command, as a shell would call it.
+#include "cli/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "rondo/rondo.h"
+
+namespace rondo {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int status = 0;
+  std::string out, err;
+};
+Outcome command(const std::vector<std::string>& arguments, const std::string& input = "") {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  const int status = cli::run_command(arguments, in, out, err);
+  return {status, out.str(), err.str()};
+}
+
+/// A folder of this test.
+class Command : public ::testing::Test {
+ protected:
+  Command() : folder_(std::filesystem::temp_directory_path() /
+                      ("rondo_command_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+                       "_" + ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Command() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+const char* const kPowers = R"(
+func.func @main(%x: tensor<2xf32>, %n: tensor<i32>) -> tensor<2xf32> {
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %c, %y = %x) : tensor<i32>, tensor<2xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %z = stablehlo.multiply %y, %x : tensor<2xf32>
+    stablehlo.return %next, %z : tensor<i32>, tensor<2xf32>
+  }
+  return %0#1 : tensor<2xf32>
+}
+)";
+
+TEST_F(Command, RunsAProgramOnLiteralsAndFiles) {
+  const std::string program = file("f.mlir", kPowers);
+  const Outcome printed = command({"run", program, "{2, 3}", "s32[]2"});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("{8, 27}"));
+
+  Literal::from(std::vector<float>{1, 2}).save_npy(path("x.npy"));
+  const Outcome saved =
+      command({"run", program, path("x.npy"), "3", "--out=" + path("results"), "--stats"});
+  EXPECT_EQ(saved.status, 0) << saved.err;
+  EXPECT_EQ(saved.out, "");
+  EXPECT_THAT(saved.err, HasSubstr("3 trips"));
+  EXPECT_TRUE(Literal::load_npy(path("results/out0.npy"))
+                  .identical(Literal::from(std::vector<float>{1, 16})));
+}
+
+TEST_F(Command, PrintsAProgramInOtherFormats) {
+  const std::string program = file("f.mlir", kPowers);
+  const Outcome hlo = command({"print", program, "--to=hlo"});
+  EXPECT_EQ(hlo.status, 0) << hlo.err;
+  EXPECT_THAT(hlo.out, StartsWith("HloModule"));
+  const Outcome back = command({"print", "-", "--to", "stablehlo"}, hlo.out);
+  EXPECT_EQ(back.status, 0) << back.err;
+  EXPECT_EQ(parse_stablehlo_text(back.out).stats().loops, 1);
+  EXPECT_THAT(command({"print", program}).out, HasSubstr("while"));
+  EXPECT_THAT(command({"print", program, "--to=dot"}).out, StartsWith("digraph"));
+}
+
+TEST_F(Command, SaysWhatIsWrongAndEndsWithAStatus) {
+  const std::string program = file("f.mlir", kPowers);
+  const auto fails = [](const std::vector<std::string>& arguments, int status, const auto& message) {
+    const Outcome outcome = command(arguments);
+    EXPECT_EQ(outcome.status, status) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, message);
+  };
+  fails({}, 2, HasSubstr("subcommand is required"));
+  fails({"frobnicate"}, 2, HasSubstr("subcommand"));
+  fails({"run"}, 2, HasSubstr("FILE is required"));
+  fails({"print", program, "--to=xml"}, 2, HasSubstr("xml not in"));
+  fails({"run", path("none.mlir")}, 2, AllOf(HasSubstr("none.mlir"), HasSubstr("No such file")));
+  fails({"run", program, "{1, 2}"}, 2,
+        AllOf(HasSubstr("takes 2 arguments, and gets 1"), HasSubstr("n: s32[]")));
+  fails({"run", program, "{1, 2, 3}", "1"}, 2, HasSubstr("the argument for 'x'"));
+  fails({"run", program, "f32[3]{1, 2, 3}", "1"}, 2, HasSubstr("of another type than f32[2]"));
+  fails({"run", program, "x", "1"}, 2, HasSubstr("no .npy file"));
+  fails({"run", file("bad.mlir", "func.func @main() {\n  %0 = what\n}"), "1"}, 2,
+        AllOf(HasSubstr("bad.mlir: line 2, column 8"), HasSubstr("^")));
+  fails({"run", file("code.mlirbc", "ML\xEFR..."), "1"}, 2, HasSubstr("MLIR bytecode"));
+  fails({"run", program, "{1, 2}", "100", "--max-iterations=10"}, 1, HasSubstr("10"));
+}
+
+TEST_F(Command, Helps) {
+  const Outcome help = command({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("print"), HasSubstr("run"), HasSubstr("Examples:")));
+  EXPECT_THAT(command({"run", "--help"}).out, HasSubstr("--max-iterations"));
+  EXPECT_THAT(command({"--version"}).out, StartsWith("rondo 0."));
+}
+
+}  // namespace
+}  // namespace rondo
