@@ -21,7 +21,8 @@ Literal parse_argument(const std::string& text, const TensorType& type, const st
   if (ends_with(text, ".npy")) {
     Literal value = Literal::load_npy(text);
     if (value.type() == type) return value;
-    fail(name, fmt::format("{} holds {}; the program takes {}", text, value.type().str(), type.str()));
+    fail(name,
+         fmt::format("{} holds {}; the program takes {}", text, value.type().str(), type.str()));
   }
   std::string_view elements = text;
   const std::string prefix = type.str();

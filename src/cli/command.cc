@@ -89,8 +89,8 @@ int run_program(const RunCommandOptions& options, const Streams& streams) {
   run.threads = options.threads;
   if (options.deadline) run.deadline = std::chrono::duration<double>(*options.deadline);
   if (options.stats) run.stats = &stats;
-  const Executable executable = options.reference ? compile(program, {.executor = Executor::kReference})
-                                                  : compile(program);
+  const Executable executable =
+      options.reference ? compile(program, {.executor = Executor::kReference}) : compile(program);
   const std::vector<Literal> results = executable.run(arguments, run);
   if (!options.out.empty()) std::filesystem::create_directories(options.out);
   for (std::size_t i = 0; i < results.size(); i++) {
@@ -121,7 +121,9 @@ int run_command(const std::vector<std::string>& arguments, std::istream& in, std
 
   PrintOptions print;
   CLI::App* const printing = app.add_subcommand("print", "Print a program in another format");
-  printing->add_option("FILE", print.file, "HLO or StableHLO text, told apart by its content; - is stdin")
+  printing
+      ->add_option("FILE", print.file,
+                   "HLO or StableHLO text, told apart by its content; - is stdin")
       ->required();
   printing->add_option("--to", print.format, "the format")
       ->check(CLI::IsMember({"hlo", "stablehlo", "ir", "dot"}))
@@ -130,10 +132,12 @@ int run_command(const std::vector<std::string>& arguments, std::istream& in, std
 
   RunCommandOptions run;
   CLI::App* const running = app.add_subcommand("run", "Run a program and print its results");
-  running->add_option("FILE", run.file, "HLO or StableHLO text, told apart by its content; - is stdin")
+  running
+      ->add_option("FILE", run.file, "HLO or StableHLO text, told apart by its content; - is stdin")
       ->required();
-  running->add_option("ARGUMENT", run.arguments,
-                      "one for each parameter: a .npy file or a literal, 3, {1, 2} or f32[2]{1, 2}");
+  running->add_option(
+      "ARGUMENT", run.arguments,
+      "one for each parameter: a .npy file or a literal, 3, {1, 2} or f32[2]{1, 2}");
   running->add_option("--out", run.out, "write the results to this folder, as out0.npy, ...");
   running->add_flag("--stats", run.stats, "trips of each loop and peak memory, on stderr");
   running->add_flag("--reference", run.reference, "the reference interpreter, which is slow");

@@ -31,9 +31,11 @@ Outcome command(const std::vector<std::string>& arguments, const std::string& in
 /// A folder of this test.
 class Command : public ::testing::Test {
  protected:
-  Command() : folder_(std::filesystem::temp_directory_path() /
-                      ("rondo_command_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-                       "_" + ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+  Command()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("rondo_command_" +
+                 std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "_" +
+                 ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
     std::filesystem::create_directories(folder_);
   }
   ~Command() override { std::filesystem::remove_all(folder_); }
@@ -94,7 +96,8 @@ TEST_F(Command, PrintsAProgramInOtherFormats) {
 
 TEST_F(Command, SaysWhatIsWrongAndEndsWithAStatus) {
   const std::string program = file("f.mlir", kPowers);
-  const auto fails = [](const std::vector<std::string>& arguments, int status, const auto& message) {
+  const auto fails = [](const std::vector<std::string>& arguments, int status,
+                        const auto& message) {
     const Outcome outcome = command(arguments);
     EXPECT_EQ(outcome.status, status) << outcome.err;
     EXPECT_EQ(outcome.out, "");
