@@ -136,14 +136,13 @@ class AttributeReader final : public ir::AttributeCodec {
     mantissa_bits = static_cast<int>(bits[1]);
   }
   void group(ir::FieldName name, std::string_view, absl::FunctionRef<void()> fields) override {
-    if (is_hlo()) {  // which has the fields side by side with others
+    const Attribute* attribute = is_hlo() ? nullptr : find(name, Need::kOptional);
+    if (!attribute) {  // HLO and artifacts have the fields side by side with others
       group_ = true;
       fields();
       group_ = false;
       return;
     }
-    const Attribute* attribute = find(name, Need::kOptional);
-    if (!attribute) return;
     if (attribute->kind != Kind::kDictionary) fail_at(*attribute, name, "fields in angle brackets");
     const std::vector<Entry>* const outer = std::exchange(entries_, &attribute->entries);
     group_ = true;
@@ -256,6 +255,10 @@ class AttributeReader final : public ir::AttributeCodec {
   }
   std::vector<std::int64_t> integers_of(const Attribute& attribute, ir::FieldName name) const {
     std::vector<std::int64_t> values;
+    if (attribute.kind == Kind::kElements && attribute.elements.dtype() == DType::kPred) {
+      for (const bool value : attribute.elements.data<bool>()) values.push_back(value ? 1 : 0);
+      return values;
+    }
     if (attribute.kind == Kind::kElements && attribute.type.dtype == DType::kS64) {
       const auto elements = attribute.elements.data<std::int64_t>();
       values.assign(elements.begin(), elements.end());

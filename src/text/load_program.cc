@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "rondo/text.h"
+#include "text/bytecode/artifact.h"
 
 namespace rondo {
 
@@ -25,13 +26,8 @@ std::string_view first_word(std::string_view text) {
 }  // namespace
 
 Function parse_program(std::string_view text) {
-  constexpr std::string_view kBytecode = "ML\xEFR";
-  if (text.substr(0, kBytecode.size()) == kBytecode) {
-    throw ParseError(
-        "this is MLIR bytecode, which is not read yet\n  Write the program as text: "
-        "jax.jit(f).lower(x).as_text().",
-        0, 0);
-  }
+  if (text::bytecode::is_artifact(text))
+    return parse_stablehlo_text(text::bytecode::artifact_text(text));
   const std::string_view word = first_word(text);
   const bool is_hlo = word == "HloModule" || word == "ENTRY";
   return is_hlo ? parse_hlo_text(text) : parse_stablehlo_text(text);
