@@ -114,7 +114,7 @@ constexpr const char* kExamples =
 int run_command(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
                 std::ostream& err) {
   const Streams streams{in, out, err};
-  CLI::App app("Prints and runs programs of HLO and StableHLO text.", "rondo");
+  CLI::App app("Prints and runs programs of HLO and StableHLO.", "rondo");
   app.footer(kExamples);
   app.set_version_flag("--version", "rondo " RONDO_VERSION_STRING);
   app.require_subcommand(1);
@@ -123,7 +123,7 @@ int run_command(const std::vector<std::string>& arguments, std::istream& in, std
   CLI::App* const printing = app.add_subcommand("print", "Print a program in another format");
   printing
       ->add_option("FILE", print.file,
-                   "HLO or StableHLO text, told apart by its content; - is stdin")
+                   "HLO or StableHLO text or an artifact, told apart by its content; - is stdin")
       ->required();
   printing->add_option("--to", print.format, "the format")
       ->check(CLI::IsMember({"hlo", "stablehlo", "ir", "dot"}))
@@ -133,7 +133,8 @@ int run_command(const std::vector<std::string>& arguments, std::istream& in, std
   RunCommandOptions run;
   CLI::App* const running = app.add_subcommand("run", "Run a program and print its results");
   running
-      ->add_option("FILE", run.file, "HLO or StableHLO text, told apart by its content; - is stdin")
+      ->add_option("FILE", run.file,
+                   "HLO or StableHLO text or an artifact, told apart by its content; - is stdin")
       ->required();
   running->add_option(
       "ARGUMENT", run.arguments,

@@ -46,10 +46,16 @@ class StablehloReader {
       types.push_back(parameter.type);
       names.emplace_back(parameter.name);
     }
-    return detail::trace(
-        "main",
-        [&](std::span<const Tensor> arguments) { return leaves(build_function(body, arguments)); },
-        types, std::move(names), at(*found->second));
+    try {
+      return detail::trace(
+          "main",
+          [&](std::span<const Tensor> arguments) {
+            return leaves(build_function(body, arguments));
+          },
+          types, std::move(names), at(*found->second));
+    } catch (const TraceError& error) {
+      fail(*found->second, error.what());
+    }
   }
 
  private:

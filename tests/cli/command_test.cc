@@ -115,7 +115,7 @@ TEST_F(Command, SaysWhatIsWrongAndEndsWithAStatus) {
   fails({"run", program, "x", "1"}, 2, HasSubstr("no .npy file"));
   fails({"run", file("bad.mlir", "func.func @main() {\n  %0 = what\n}"), "1"}, 2,
         AllOf(HasSubstr("bad.mlir: line 2, column 8"), HasSubstr("^")));
-  fails({"run", file("code.mlirbc", "ML\xEFR..."), "1"}, 2, HasSubstr("MLIR bytecode"));
+  fails({"run", file("code.mlirbc", "ML\xEFR..."), "1"}, 2, HasSubstr("code.mlirbc: at byte"));
   fails({"run", program, "{1, 2}", "100", "--max-iterations=10"}, 1, HasSubstr("10"));
 }
 

@@ -18,7 +18,7 @@ constexpr int kMostNestedRegions = 100;
 
 /// Attributes that say nothing about results, or repeat what types say.
 constexpr std::string_view kIgnored[] = {
-    "api_version",    "arg_attrs",    "called_computations",     "function_type",
+    "api_version",     "arg_attrs",       "called_computations",    "function_type",
     "has_side_effect", "operand_layouts", "output_operand_aliases", "res_attrs",
     "result_accuracy", "result_layouts",  "result_tilings",         "sym_visibility"};
 
@@ -59,7 +59,8 @@ class ArtifactPrinter {
 
   /// One block, without its count. Its arguments and the results in it take the next numbers.
   void print_block(Bytes& data) {
-    if (++nested_ > kMostNestedRegions) data.fail(fmt::format("regions are nested deeper than {}", kMostNestedRegions));
+    if (++nested_ > kMostNestedRegions)
+      data.fail(fmt::format("regions are nested deeper than {}", kMostNestedRegions));
     const auto [ops, has_arguments] = data.flagged();
     if (ops > data.left()) data.fail(fmt::format("{} operations in {} bytes", ops, data.left()));
     if (has_arguments) print_arguments(data);
@@ -134,7 +135,8 @@ class ArtifactPrinter {
     std::uint64_t regions = 0;
     bool isolated = false;
     if ((mask & 0x10u) != 0) std::tie(regions, isolated) = pair_of(data.flagged());
-    if (regions > data.left()) data.fail(fmt::format("{} regions in {} bytes", regions, data.left()));
+    if (regions > data.left())
+      data.fail(fmt::format("{} regions in {} bytes", regions, data.left()));
 
     if (op.dialect == "builtin" && op.name == "module") {
       print_regions(data, regions, isolated, false);
@@ -148,8 +150,9 @@ class ArtifactPrinter {
     } else if (op.dialect == "vhlo") {
       print_vhlo(data, op.name, dictionary, properties, types, operands, regions, isolated);
     } else {
-      data.fail(fmt::format("{}.{} (written by {}) is not supported\n  Save the program with jax.export, or as text.",
-                            op.dialect, op.name, file_.producer));
+      data.fail(fmt::format(
+          "{}.{} (written by {}) is not supported\n  Save the program with jax.export, or as text.",
+          op.dialect, op.name, file_.producer));
     }
   }
 
@@ -184,7 +187,8 @@ class ArtifactPrinter {
       for (std::size_t i = 0; i < types.size(); i++)
         define(data, types.size() > 1 ? fmt::format("{}#{}", result, i) : result, types[i]);
     }
-    out_ += fmt::format("\"{}.{}\"({})", is_function || name == "call" ? "func" : "stablehlo", name, inputs);
+    out_ += fmt::format("\"{}.{}\"({})", is_function || name == "call" ? "func" : "stablehlo", name,
+                        inputs);
     print_attributes(data, name, *names, dictionary, properties);
     if (regions > 0) {
       out_ += " (";
@@ -228,8 +232,10 @@ class ArtifactPrinter {
     if (isolated) spaces_.pop_back();
   }
 
-  void print_attributes(Bytes& data, std::string_view op, const std::vector<std::string_view>& names,
-                        std::optional<std::size_t> dictionary, std::optional<std::size_t> properties) {
+  void print_attributes(Bytes& data, std::string_view op,
+                        const std::vector<std::string_view>& names,
+                        std::optional<std::size_t> dictionary,
+                        std::optional<std::size_t> properties) {
     std::vector<Entries::Named> attributes;
     if (file_.version >= 5) {
       if (properties) {
@@ -242,7 +248,8 @@ class ArtifactPrinter {
       }
     } else if (dictionary) {
       for (const Entries::Named& named : entries_.dictionary(*dictionary)) {
-        if (std::find(names.begin(), names.end(), named.name) != names.end()) attributes.push_back(named);
+        if (std::find(names.begin(), names.end(), named.name) != names.end())
+          attributes.push_back(named);
       }
     }
     std::string text, labels[3];
@@ -252,9 +259,11 @@ class ArtifactPrinter {
       const bool is_symbol = name == "callee" || name == "decomposition";
       const std::optional<std::string> shown = entries_.attribute(value);
       if (!shown) continue;
-      text += (text.empty() ? "" : ", ") + std::string(name) + " = " + (is_symbol ? "@" : "") + *shown;
+      text +=
+          (text.empty() ? "" : ", ") + std::string(name) + " = " + (is_symbol ? "@" : "") + *shown;
     }
-    if (op == "convolution") text += (text.empty() ? "" : ", ") + axes_of_convolution(attributes, data);
+    if (op == "convolution")
+      text += (text.empty() ? "" : ", ") + axes_of_convolution(attributes, data);
     if (!text.empty()) out_ += fmt::format(" <{{{}}}>", text);
   }
 
@@ -273,8 +282,10 @@ class ArtifactPrinter {
     };
     constexpr Side kSides[] = {
         {"input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", 'b', 'f'},
-        {"kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions", 'i', 'o'},
-        {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", 'b', 'f'}};
+        {"kernel_input_feature_dimension", "kernel_output_feature_dimension",
+         "kernel_spatial_dimensions", 'i', 'o'},
+        {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", 'b',
+         'f'}};
     std::string text = "dimension_numbers = #stablehlo.conv<";
     for (std::size_t side = 0; side < 3; side++) {
       const auto [first, second, spatial, first_letter, second_letter] = kSides[side];
@@ -310,7 +321,8 @@ class ArtifactPrinter {
   int nested_ = 0;
 };
 
-/// The bytes of the program in what Exported.serialize() writes, a flatbuffer; nothing if it is none.
+/// The bytes of the program in what Exported.serialize() writes, a flatbuffer; nothing if it is
+/// none.
 std::optional<std::string_view> program_in_export(std::string_view file) {
   constexpr std::size_t kProgramField = 13;
   const auto number = [&](std::size_t at, std::size_t width) -> std::optional<std::uint32_t> {
@@ -346,7 +358,8 @@ bool is_artifact(std::string_view file) {
 }
 
 std::string artifact_text(std::string_view file) {
-  if (const auto program = program_in_export(file); file.substr(0, kMagic.size()) != kMagic && program)
+  if (const auto program = program_in_export(file);
+      file.substr(0, kMagic.size()) != kMagic && program)
     file = *program;
   const Container container = read_container(file);
   return ArtifactPrinter(container).text();

@@ -32,7 +32,8 @@ class Bytes {
     return static_cast<std::uint8_t>(data_[at_++]);
   }
   std::string_view bytes(std::uint64_t count) {
-    if (count > left()) fail(fmt::format("{} bytes are meant to follow, {} are left", count, left()));
+    if (count > left())
+      fail(fmt::format("{} bytes are meant to follow, {} are left", count, left()));
     const std::string_view result = data_.substr(at_, static_cast<std::size_t>(count));
     at_ += static_cast<std::size_t>(count);
     return result;
@@ -68,7 +69,8 @@ class Bytes {
   /// The number of things that follow, each of a byte or more.
   std::size_t count() {
     const std::uint64_t value = varint();
-    if (value > left()) fail(fmt::format("{} entries are meant to follow, {} bytes are left", value, left()));
+    if (value > left())
+      fail(fmt::format("{} entries are meant to follow, {} bytes are left", value, left()));
     return static_cast<std::size_t>(value);
   }
   /// An index into a table of that size.
@@ -93,7 +95,8 @@ class Bytes {
   }
   /// Goes past padding up to a multiple of `alignment` bytes from the start of the file.
   void align(std::uint64_t alignment) {
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0) fail("the alignment is no power of two");
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+      fail("the alignment is no power of two");
     while (place() % alignment != 0) byte();
   }
 

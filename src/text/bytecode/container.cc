@@ -42,7 +42,8 @@ void read_dialects(Bytes data, Container& file) {
     const std::size_t ops = data.count();
     for (std::size_t i = 0; i < ops; i++) {
       const std::uint64_t name = file.version >= 5 ? data.flagged().value : data.varint();
-      file.ops.push_back({dialect, file.strings[data.checked(name, file.strings.size(), "string")]});
+      file.ops.push_back(
+          {dialect, file.strings[data.checked(name, file.strings.size(), "string")]});
     }
   }
 }
@@ -103,7 +104,8 @@ Container read_container(std::string_view file) {
   if (sections[kProperties]) {
     Bytes properties = *sections[kProperties];
     const std::size_t count = properties.count();
-    for (std::size_t i = 0; i < count; i++) result.properties.push_back(properties.part(properties.varint()));
+    for (std::size_t i = 0; i < count; i++)
+      result.properties.push_back(properties.part(properties.varint()));
     properties.expect_end("the properties");
   }
   read_entries(*sections[kEntrySizes], *sections[kEntries], result);

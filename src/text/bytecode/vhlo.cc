@@ -45,13 +45,13 @@ struct NamedCode {
 };
 /// Element types of VHLO, and of the builtin dialect.
 constexpr NamedCode kElements[] = {
-    {0, "i1"},          {2, "bf16"},       {3, "f16"},          {4, "f32"},
-    {5, "f64"},         {6, "f8E4M3FN"},   {7, "f8E5M2"},       {10, "i4"},
-    {11, "i8"},         {12, "i16"},       {13, "i32"},         {14, "i64"},
-    {15, "ui4"},        {16, "ui8"},       {17, "ui16"},        {18, "ui32"},
-    {19, "ui64"},       {27, "f8E4M3FNUZ"}, {28, "f8E5M2FNUZ"}, {29, "f8E4M3B11FNUZ"},
-    {31, "i2"},         {32, "ui2"},       {34, "tf32"},        {35, "f8E4M3"},
-    {36, "f8E3M4"},     {37, "f4E2M1FN"},  {38, "f6E2M3FN"},    {39, "f6E3M2FN"},
+    {0, "i1"},        {2, "bf16"},        {3, "f16"},         {4, "f32"},
+    {5, "f64"},       {6, "f8E4M3FN"},    {7, "f8E5M2"},      {10, "i4"},
+    {11, "i8"},       {12, "i16"},        {13, "i32"},        {14, "i64"},
+    {15, "ui4"},      {16, "ui8"},        {17, "ui16"},       {18, "ui32"},
+    {19, "ui64"},     {27, "f8E4M3FNUZ"}, {28, "f8E5M2FNUZ"}, {29, "f8E4M3B11FNUZ"},
+    {31, "i2"},       {32, "ui2"},        {34, "tf32"},       {35, "f8E4M3"},
+    {36, "f8E3M4"},   {37, "f4E2M1FN"},   {38, "f6E2M3FN"},   {39, "f6E3M2FN"},
     {40, "f8E8M0FNU"}};
 constexpr NamedCode kBuiltinElements[] = {{3, "bf16"}, {4, "f16"}, {5, "f32"}, {6, "f64"}};
 
@@ -64,12 +64,13 @@ std::string_view name_of(std::span<const NamedCode> codes, std::uint64_t code) {
 
 /// The bytes of an element in the data of a tensor; 0 if that is not known.
 std::size_t width_of(std::string_view element) {
-  if (element.substr(0, 8) == "complex<") return 2 * width_of(element.substr(8, element.size() - 9));
+  if (element.substr(0, 8) == "complex<")
+    return 2 * width_of(element.substr(8, element.size() - 9));
   for (const std::string_view byte : {"i2", "i4", "i8", "ui2", "ui4", "ui8"}) {
     if (element == byte) return 1;
   }
-  if (element.substr(0, 2) == "f8" || element.substr(0, 2) == "f4" || element.substr(0, 2) == "f6")
-    return 1;
+  // f8E5M2, f4E2M1FN and the like
+  if (element.size() > 3 && element[0] == 'f' && element[2] == 'E') return 1;
   for (const std::string_view two : {"i16", "ui16", "f16", "bf16"}) {
     if (element == two) return 2;
   }
@@ -86,7 +87,8 @@ std::string quoted(std::string_view text) {
 }
 
 std::string word_of(Bytes& data, std::string_view kind, std::span<const std::string_view> words) {
-  return fmt::format("#stablehlo<{} {}>", kind, words[data.index(words.size(), "enumeration value")]);
+  return fmt::format("#stablehlo<{} {}>", kind,
+                     words[data.index(words.size(), "enumeration value")]);
 }
 
 constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
@@ -185,9 +187,10 @@ std::string Entries::tensor(Bytes& data) {
     bytes = expanded;
   } else {
     const std::size_t width = width_of(inside);
-    const bool fits = width != 0 && (bytes.size() == width ||
-                                     (bytes.size() % width == 0 &&
-                                      bytes.size() / width == static_cast<std::uint64_t>(count)));
+    const bool fits =
+        width != 0 &&
+        (bytes.size() == width ||
+         (bytes.size() % width == 0 && bytes.size() / width == static_cast<std::uint64_t>(count)));
     if (!fits) data.fail(fmt::format("{} bytes for the elements of {}", bytes.size(), text));
   }
   if (count == 0) return "dense<> : " + text;
@@ -250,7 +253,8 @@ std::optional<std::string> Entries::attribute(std::size_t index, int nested) {
       const std::size_t width = 8 * width_of(element);
       const std::uint64_t bits = data.bits(static_cast<unsigned>(width));
       if (element == "f32")
-        append_number(text, std::bit_cast<float>(static_cast<std::uint32_t>(bits)), NumberStyle::kMlir);
+        append_number(text, std::bit_cast<float>(static_cast<std::uint32_t>(bits)),
+                      NumberStyle::kMlir);
       else if (element == "f64")
         append_number(text, std::bit_cast<double>(bits), NumberStyle::kMlir);
       else
@@ -264,8 +268,10 @@ std::optional<std::string> Entries::attribute(std::size_t index, int nested) {
       if (width == 0 || width > 8) data.fail(fmt::format("an integer of the type {}", element));
       const auto unused = static_cast<unsigned>(64 - 8 * width);
       const std::uint64_t bits = data.bits(static_cast<unsigned>(8 * width));
-      text = element[0] == 'u' ? fmt::format("{} : {}", bits, element)
-                               : fmt::format("{} : {}", static_cast<std::int64_t>(bits << unused) >> unused, element);
+      text = element[0] == 'u'
+                 ? fmt::format("{} : {}", bits, element)
+                 : fmt::format("{} : {}", static_cast<std::int64_t>(bits << unused) >> unused,
+                               element);
       break;
     }
     case kPrecision:
@@ -313,11 +319,13 @@ std::vector<std::int64_t> Entries::integers(std::size_t index) {
   std::string_view inside = text;
   std::uint64_t count = 0;
   constexpr std::string_view kStart = "tensor<", kEnd = "xi64>";
-  if (inside.size() < kStart.size() + kEnd.size() || inside.substr(inside.size() - kEnd.size()) != kEnd)
+  if (inside.size() < kStart.size() + kEnd.size() ||
+      inside.substr(inside.size() - kEnd.size()) != kEnd)
     data.fail(fmt::format("expected integers, not {}", text));
   inside = inside.substr(kStart.size(), inside.size() - kStart.size() - kEnd.size());
   for (const char digit : inside) {
-    if (digit < '0' || digit > '9' || count > 1000) data.fail(fmt::format("a list of the type {}", text));
+    if (digit < '0' || digit > '9' || count > 1000)
+      data.fail(fmt::format("a list of the type {}", text));
     count = 10 * count + static_cast<std::uint64_t>(digit - '0');
   }
   const std::uint64_t size = data.varint();

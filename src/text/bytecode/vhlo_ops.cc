@@ -213,9 +213,9 @@ constexpr OpAttributes kOps[] = {
 }  // namespace
 
 std::optional<std::vector<std::string_view>> property_names(std::string_view op) {
-  const auto found =
-      std::lower_bound(std::begin(kOps), std::end(kOps), op,
-                       [](const OpAttributes& row, std::string_view name) { return row.op < name; });
+  const auto found = std::lower_bound(
+      std::begin(kOps), std::end(kOps), op,
+      [](const OpAttributes& row, std::string_view name) { return row.op < name; });
   if (found == std::end(kOps) || found->op != op) return std::nullopt;
   std::vector<std::string_view> names;
   for (std::string_view rest = found->names; !rest.empty();) {
