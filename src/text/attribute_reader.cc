@@ -198,7 +198,8 @@ class AttributeReader final : public ir::AttributeCodec {
                fmt::format("{}: {}", read_.operation.name, message));
   }
 
-  /// Fails for an attribute that nobody asked for. Names with a point belong to other dialects.
+  /// Fails for an attribute that the description does not name. Names with a point belong to other
+  /// dialects.
   void check_all_used() const {
     for (const Entry& entry : *entries_) {
       if (entry.name.find('.') != entry.name.npos || is_used(entry)) continue;

@@ -204,8 +204,8 @@ TEST_F(CustomCall, SaysWhatIsMissing) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(message([&] { return custom_call("test_nobody", {x}, {x.type()})[0]; }),
-      "no C++ function is registered as `test_nobody`");
+  has(message([&] { return custom_call("test_unregistered", {x}, {x.type()})[0]; }),
+      "no C++ function is registered as `test_unregistered`");
   has(message([&] { return custom_call("test_without_run", {x})[0]; }),
       "there is no `run` in the rule of `test_without_run`");
   has(message([&] { return custom_call("test_wrong", {x}, {x.type()})[0]; }),
