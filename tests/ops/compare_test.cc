@@ -116,7 +116,7 @@ TEST(Compare, NamesItsDirectionInText) {
   auto stablehlo = [](const Tensor& t) {
     const std::string text = to_stablehlo_text(t);
     const std::size_t begin = text.find("comparison_direction");
-    return text.substr(begin, text.find("}>") - begin);
+    return text.substr(begin, text.find("}>", begin) - begin);
   };
   EXPECT_EQ(hlo(x < 1), ", direction=LT");
   EXPECT_EQ(hlo(x <= 1), ", direction=LE");
