@@ -133,7 +133,7 @@ TEST(Convert, EveryPairOfDtypes) {
 /// its least normal number of this exponent.
 double reduced(double x, int exponent_bits, int mantissa_bits, int own_exponent_bits) {
   if (!std::isfinite(x) || x == 0) return x;
-  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int bias = (1 << (std::min(exponent_bits, own_exponent_bits) - 1)) - 1;
   int exponent = 0;
   std::frexp(x, &exponent);
   const bool gradual = exponent_bits >= own_exponent_bits;
