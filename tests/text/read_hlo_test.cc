@@ -4,24 +4,13 @@
 
 #include "support/expect.h"
 #include "text/programs.h"
+#include "text/round_trip.h"
 
 namespace rondo {
 namespace {
 
 using namespace testing;
 using ::testing::HasSubstr;
-
-std::vector<Literal> run(const Function& function, const std::vector<Literal>& arguments) {
-  return compile(function).run(arguments);
-}
-Literal floats(const std::vector<float>& values, const Shape& shape) {
-  return Literal::from(values, shape);
-}
-Literal iota_of(const Shape& shape) {
-  std::vector<float> values(static_cast<std::size_t>(TensorType{DType::kF32, shape}.elements()));
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<float>(i);
-  return floats(values, shape);
-}
 
 TEST(ReadHlo, AModuleAsXlaDumpsIt) {
   const Function program = parse_hlo_text(R"(
@@ -113,15 +102,8 @@ TEST(ReadHlo, ComputationsWithinAttributes) {
 }
 
 void expect_round_trip(const Function& program, const std::vector<Literal>& arguments) {
-  const std::string text = to_hlo_text(program);
-  const Function read = parse_hlo_text(text);
-  EXPECT_EQ(read.params(), program.params());
-  const std::string again = to_hlo_text(read);
-  EXPECT_EQ(again, to_hlo_text(parse_hlo_text(again))) << text;
-  const std::vector<Literal> expected = run(program, arguments), got = run(read, arguments);
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); i++)
-    EXPECT_TRUE(got[i].identical(expected[i])) << text << got[i] << expected[i];
+  const auto print = [](const Function& function) { return to_hlo_text(function); };
+  testing::expect_round_trip(program, arguments, print, parse_hlo_text);
 }
 
 TEST(ReadHlo, RoundTripsOfOpsWithAttributes) {

@@ -5,6 +5,7 @@
 #include "ir/structure.h"
 #include "support/expect.h"
 #include "text/programs.h"
+#include "text/round_trip.h"
 
 namespace rondo {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-std::vector<Literal> run(const Function& function, const std::vector<Literal>& arguments) {
-  return compile(function).run(arguments);
-}
 /// The result of a program of one result without a module around it.
 Literal result_of(const std::string& text, const std::vector<Literal>& arguments = {}) {
   return run(parse_stablehlo_text(text), arguments).at(0);
@@ -25,16 +23,8 @@ std::string main_of(const std::string& parameters, const std::string& result,
   return "func.func @main(" + parameters + ") -> " + result + " {\n" + body + "}\n";
 }
 
-Literal floats(std::vector<float> values, const Shape& shape) {
-  return Literal::from(values, shape);
-}
 Literal integers(std::vector<std::int32_t> values, const Shape& shape) {
   return Literal::from(values, shape);
-}
-Literal iota_of(const Shape& shape) {
-  std::vector<float> values(static_cast<std::size_t>(TensorType{DType::kF32, shape}.elements()));
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<float>(i);
-  return floats(values, shape);
 }
 
 TEST(ReadStablehlo, AModuleOfFunctionsThatCallEachOther) {
@@ -183,17 +173,9 @@ TEST(ReadStablehlo, ShortFormsOfOpsThatMoveElements) {
                   .identical(floats({3, 2, 2, -1, 0, -1}, {6})));
 }
 
-/// What is printed is read as the same program: the same results, and the same text again.
 void expect_round_trip(const Function& program, const std::vector<Literal>& arguments) {
-  const std::string text = to_stablehlo_text(program);
-  const Function read = parse_stablehlo_text(text);
-  EXPECT_EQ(read.params(), program.params());
-  const std::string again = to_stablehlo_text(read);
-  EXPECT_EQ(again, to_stablehlo_text(parse_stablehlo_text(again))) << text;
-  const std::vector<Literal> expected = run(program, arguments), got = run(read, arguments);
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); i++)
-    EXPECT_TRUE(got[i].identical(expected[i])) << text << got[i] << expected[i];
+  const auto print = [](const Function& function) { return to_stablehlo_text(function); };
+  testing::expect_round_trip(program, arguments, print, parse_stablehlo_text);
 }
 
 TEST(ReadStablehlo, RoundTripsOfOpsWithAttributes) {
