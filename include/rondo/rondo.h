@@ -73,6 +73,7 @@
 #include "rondo/detail/tree_arithmetic.h"
 #include "rondo/tree_arithmetic.h"
 #include "rondo/text.h"
+#include "rondo/checks.h"
 #include "rondo/pjrt.h"
 // clang-format on
 

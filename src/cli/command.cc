@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "cli/argument.h"
+#include "cli/check.h"
 #include "fmt/format.h"
 #include "rondo/execute.h"
 #include "rondo/text.h"
@@ -107,7 +108,8 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  rondo print f.mlir --to=hlo            a program of JAX as HLO\n"
     "  rondo run f.mlir x.npy 3 '{1, 2, 3}'   its results for a file and two literals\n"
-    "  rondo run f.hlo x.npy --out=results    as results/out0.npy, ...\n";
+    "  rondo run f.hlo x.npy --out=results    as results/out0.npy, ...\n"
+    "  rondo check f.mlir g.mlir              the checks that the programs hold\n";
 
 }  // namespace
 
@@ -147,6 +149,11 @@ int run_command(const std::vector<std::string>& arguments, std::istream& in, std
   running->add_option("--threads", run.threads, "threads that the run may use")
       ->check(CLI::PositiveNumber);
 
+  std::vector<std::string> checked;
+  CLI::App* const checking =
+      app.add_subcommand("check", "Run the functions of StableHLO that hold `check.*` operations");
+  checking->add_option("FILE", checked, "StableHLO text or an artifact; - is stdin")->required();
+
   try {
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -154,6 +161,7 @@ int run_command(const std::vector<std::string>& arguments, std::istream& in, std
     return app.exit(error, out, err) == 0 ? kFine : kBadInput;
   }
   try {
+    if (checking->parsed()) return check_programs(checked, in, out, err);
     return printing->parsed() ? print_program(print, streams) : run_program(run, streams);
   } catch (const ParseError& error) {
     err << "rondo: " << error.what() << '\n';

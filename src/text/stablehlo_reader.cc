@@ -1,4 +1,6 @@
 // A program from StableHLO.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -8,6 +10,8 @@
 #include "rondo/detail/trace.h"
 #include "rondo/ops.h"
 #include "rondo/text.h"
+#include "text/bytecode/artifact.h"
+#include "text/check_operations.h"
 #include "text/mlir/cursor.h"
 #include "text/mlir/operations.h"
 #include "text/read_operation.h"
@@ -25,9 +29,9 @@ using mlir::Operation;
 
 class StablehloReader {
  public:
-  explicit StablehloReader(std::string_view text)
-      : text_(text), functions_(mlir::parse_functions(text)), lines_(text, "StableHLO text") {
-    for (const Operation& function : functions_) {
+  StablehloReader(std::string_view text, const mlir::Module& module)
+      : text_(text), module_(module), lines_(text, "StableHLO text") {
+    for (const Operation& function : module.functions) {
       const mlir::Attribute* const name = function.find("sym_name");
       if (function.name != "func.func" || !name || function.regions.size() != 1)
         fail(function, "expected a function with a name and one region");
@@ -39,7 +43,32 @@ class StablehloReader {
     const auto found = by_name_.find("main");
     if (found == by_name_.end())
       mlir::fail(text_, 0, "there is no function @main\n  It is the program that is run.");
-    const Block& body = found->second->regions[0];
+    return program(*found->second, [this](const Block& body, std::span<const Tensor> arguments) {
+      return build_function(body, arguments);
+    });
+  }
+
+  /// Of this module, in order.
+  std::vector<CheckedFunction> checked_functions() {
+    std::vector<CheckedFunction> checked;
+    for (const Operation& function : module_.functions) {
+      const Block& body = function.regions[0];
+      if (std::none_of(body.operations.begin(), body.operations.end(), is_check)) continue;
+      CheckedFunction& made = checked.emplace_back();
+      made.name = function.find("sym_name")->text;
+      made.line = mlir::place_of(text_, function.at).line;
+      made.takes_arguments = !body.parameters.empty();
+      if (!made.takes_arguments) read_checks(function, made);
+    }
+    return checked;
+  }
+
+ private:
+  using Scope = absl::flat_hash_map<std::string_view, std::vector<Tensor>>;
+
+  template <class Build>
+  Function program(const Operation& function, const Build& build) {
+    const Block& body = function.regions[0];
     std::vector<TensorType> types;
     std::vector<std::string> names;
     for (const mlir::Parameter& parameter : body.parameters) {
@@ -48,18 +77,40 @@ class StablehloReader {
     }
     try {
       return detail::trace(
-          "main",
-          [&](std::span<const Tensor> arguments) {
-            return leaves(build_function(body, arguments));
-          },
-          types, std::move(names), at(*found->second));
+          std::string(function.find("sym_name")->text),
+          [&](std::span<const Tensor> arguments) { return leaves(build(body, arguments)); }, types,
+          std::move(names), at(function));
     } catch (const TraceError& error) {
-      fail(*found->second, error.what());
+      fail(function, error.what());
     }
   }
 
- private:
-  using Scope = absl::flat_hash_map<std::string_view, std::vector<Tensor>>;
+  void read_checks(const Operation& function, CheckedFunction& made) {
+    checks_ = &made.checks;
+    try {
+      made.program = program(function, [this](const Block& body, std::span<const Tensor> none) {
+        compared_.clear();
+        build_function(body, none);
+        return std::move(compared_);
+      });
+    } catch (const Error& error) {
+      made.error = error.what();
+      scopes_.clear();
+      calls_ = 0;
+    }
+    checks_ = nullptr;
+  }
+
+  /// What it says is compared, and stands among the results of the program.
+  std::vector<Tensor> check(const Operation& operation, std::span<const Tensor> operands) {
+    if (!checks_) return check_result(operation);  // of a program that is only run
+    ReadCheck read = read_check(text_, operation, operands);
+    read.check.line = mlir::place_of(text_, operation.at).line;
+    checks_->push_back(read.check);
+    compared_.push_back(std::move(read.actual));
+    compared_.push_back(std::move(read.expected));
+    return check_result(operation);
+  }
 
   [[noreturn]] void fail(const Operation& operation, const std::string& message) const {
     mlir::fail(text_, operation.at, fmt::format("{}: {}", operation.name, message));
@@ -158,6 +209,7 @@ class StablehloReader {
 
   std::vector<Tensor> build_any(const Operation& operation, std::span<const Tensor> operands) {
     if (operation.name == "stablehlo.constant") return {constant(operation)};
+    if (is_check(operation)) return check(operation, operands);
     if (operation.name == "func.call" || operation.name == "call")
       return call(operation, operands, "callee");
     if (operation.name == "stablehlo.composite") return call(operation, operands, "decomposition");
@@ -177,9 +229,7 @@ class StablehloReader {
     const mlir::Attribute* const value = operation.find("value");
     if (!value || value->kind != mlir::Attribute::Kind::kElements)
       fail(operation, "the elements are missing, `dense<...>`");
-    const Tensor elements(value->elements, at(operation));
-    return value->elements.type() == value->type ? elements
-                                                 : broadcast_to(elements, value->type.shape);
+    return tensor_of(*value, at(operation));
   }
 
   std::vector<Tensor> call(const Operation& operation, std::span<const Tensor> operands,
@@ -235,17 +285,52 @@ class StablehloReader {
   }
 
   std::string_view text_;
-  const std::vector<Operation> functions_;
+  const mlir::Module& module_;
   absl::flat_hash_map<std::string_view, const Operation*> by_name_;
   const TextLines lines_;
   std::vector<Scope> scopes_;
   std::size_t calls_ = 0;
+  std::vector<Check>* checks_ = nullptr;  // of the program that is built
+  std::vector<Tensor> compared_;
 };
+
+/// The parts of a text between lines `// -----`, each at its place: the lines before it are empty.
+std::vector<std::string> separate_programs(std::string_view text) {
+  constexpr std::string_view kSeparator = "\n// -----";
+  std::vector<std::string> programs;
+  for (std::size_t begin = 0, end = 0; end < text.size(); begin = end) {
+    end = std::min(text.find(kSeparator, begin + 1), text.size());
+    std::string& program = programs.emplace_back(
+        static_cast<std::size_t>(
+            std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')),
+        '\n');
+    program += text.substr(begin, end - begin);
+  }
+  return programs;
+}
 
 }  // namespace
 
 }  // namespace text
 
-Function parse_stablehlo_text(std::string_view text) { return text::StablehloReader(text).main(); }
+std::vector<text::CheckedFunction> text::parse_checks(std::string_view text) {
+  if (bytecode::is_artifact(text)) return parse_checks(bytecode::artifact_text(text));
+  std::vector<CheckedFunction> checked;
+  for (const std::string& program : separate_programs(text)) {
+    for (const mlir::Module& module : mlir::parse_modules(program)) {
+      std::vector<CheckedFunction> more = StablehloReader(program, module).checked_functions();
+      std::move(more.begin(), more.end(), std::back_inserter(checked));
+    }
+  }
+  return checked;
+}
+
+Function parse_stablehlo_text(std::string_view text) {
+  const std::vector<text::mlir::Module> modules = text::mlir::parse_modules(text);
+  if (modules.size() != 1)
+    text::mlir::fail(text, 0,
+                     fmt::format("the text has {} modules; a program has one", modules.size()));
+  return text::StablehloReader(text, modules[0]).main();
+}
 
 }  // namespace rondo

@@ -127,5 +127,29 @@ TEST_F(Command, Helps) {
   EXPECT_THAT(command({"--version"}).out, StartsWith("rondo 0."));
 }
 
+TEST_F(Command, ChecksSayWhatFails) {
+  const std::string good = file("good.mlir",
+                                "func.func @good() {\n"
+                                "  %a = stablehlo.constant dense<1> : tensor<i32>\n"
+                                "  check.expect_eq_const %a, dense<1> : tensor<i32>\n"
+                                "  func.return\n}\n");
+  const std::string bad = file("bad.mlir",
+                               "func.func @bad() {\n"
+                               "  %a = stablehlo.constant dense<1> : tensor<i32>\n"
+                               "  check.expect_eq_const %a, dense<2> : tensor<i32>\n"
+                               "  func.return\n}\n");
+  const Outcome fine = command({"check", good});
+  EXPECT_EQ(fine.status, 0) << fine.err;
+  EXPECT_EQ(fine.out, "1 passed, 0 failed, 0 skipped\n");
+  const Outcome failed = command({"check", good, bad});
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_EQ(failed.out, bad +
+                            ":1: @bad failed: line 3: 1 of 1 elements are not equal: [] is 1 and "
+                            "should be 2\n1 passed, 1 failed, 0 skipped\n");
+  const Outcome missing = command({"check", path("none.mlir")});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("No such file"));
+}
+
 }  // namespace
 }  // namespace rondo

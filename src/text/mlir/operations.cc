@@ -15,35 +15,36 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : cursor_(text) {}
 
-  std::vector<Operation> functions() {
+  std::vector<Module> modules() {
     find_aliases();
-    std::vector<Operation> functions;
+    std::vector<Module> modules;
+    Module loose;  // without `module`
     while (!cursor_.at_end()) {
       if (accept_alias()) continue;
       const Offset at = cursor_.at();
       if (cursor_.accept_word("module")) {
         if (cursor_.peek() == '@') cursor_.name_after('@');
-        std::vector<Entry> attributes;
-        if (cursor_.accept_word("attributes"))
-          parse_entries(cursor_, "{", "}", aliases_, attributes);
+        if (cursor_.accept_word("attributes")) skip_attributes();
         cursor_.expect("{");
-        while (!cursor_.accept("}")) add_function(functions);
+        Module module;
+        while (!cursor_.accept("}")) add_function(module.functions);
         skip_location(cursor_);
+        modules.push_back(std::move(module));
       } else if (cursor_.peek() == '"') {
         Operation module = parse_operation();
         if (module.name == "func.func") {
-          functions.push_back(std::move(module));
+          loose.functions.push_back(std::move(module));
         } else if (module.name == "builtin.module" && module.regions.size() == 1) {
-          for (Operation& operation : module.regions[0].operations)
-            functions.push_back(std::move(operation));
+          modules.push_back({std::move(module.regions[0].operations)});
         } else {
           fail(cursor_.text(), at, "expected a module or a function");
         }
       } else {
-        add_function(functions);
+        add_function(loose.functions);
       }
     }
-    return functions;
+    if (!loose.functions.empty()) modules.push_back(std::move(loose));
+    return modules;
   }
 
  private:
@@ -285,6 +286,7 @@ class Parser {
         Entry value{.name = "value", .value = parse_attribute(cursor_, aliases_)};
         operation.types = {value.value.type};
         operation.attributes.push_back(std::move(value));
+        if (cursor_.peek() == '{') parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
         break;
       } else {
         const std::string_view word = cursor_.word();
@@ -414,6 +416,6 @@ class Parser {
 
 }  // namespace
 
-std::vector<Operation> parse_functions(std::string_view text) { return Parser(text).functions(); }
+std::vector<Module> parse_modules(std::string_view text) { return Parser(text).modules(); }
 
 }  // namespace rondo::text::mlir

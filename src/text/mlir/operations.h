@@ -11,8 +11,12 @@ namespace rondo::text::mlir {
 /// Regions within each other; more is an error.
 inline constexpr int kMostNestedRegions = 100;
 
-/// The functions of a module, with or without `module`: operations `func.func` with the attribute
-/// `sym_name` and one region. Throws ParseError.
-std::vector<Operation> parse_functions(std::string_view text);
+/// Functions: operations `func.func` with the attribute `sym_name` and one region.
+struct Module {
+  std::vector<Operation> functions = {};
+};
+
+/// The modules of a text; functions outside of one are a module together. Throws ParseError.
+std::vector<Module> parse_modules(std::string_view text);
 
 }  // namespace rondo::text::mlir
