@@ -126,8 +126,8 @@ void Lowerer::remember_lanes(Construct& chunks) {
     asks_for_singles =
         asks_for_singles || (is_scalar(node->types[i]) && reads_parameter(node->regions[0], i));
   if (!asks_for_singles) return;
-  const std::int64_t lanes = chunks.chunks->lanes;
-  chunks.going_on = chunks.made.emplace_back(new_array({DType::kPred, Shape{lanes}}));
+  const std::int64_t lanes = chunks.chunked.form->lanes;
+  chunks.chunked.going_on = chunks.lanes.made.emplace_back(new_array({DType::kPred, Shape{lanes}}));
   const std::uint32_t number = builder_.begin_lanes(builder_.index(lanes));
   lanes_ = OpenLanes{builder_.program().lanes[number].index, lanes, constructs_.size()};
   builder_.store(builder_.pred(true), going_on(chunks));
@@ -140,7 +140,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
   const std::size_t carries = node->types.size();
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
-  construct.chunks = &form;
+  construct.chunked.form = &form;
   construct.count = count_of(scope, *node);
   const LoopParts parts(*node);
   const std::vector<bool> stay = computed_in_chunks(scope, *node, form);
@@ -151,7 +151,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
     if (argument.kind == Place::Kind::kInlined && i >= carries && !stay[i]) {
       argument.kind = Place::Kind::kArray;
       argument.storage = -1;
-      argument.pointer = in_memory(scope, operand, construct.made);
+      argument.pointer = in_memory(scope, operand, construct.lanes.made);
     }
     construct.arguments.push_back(std::move(argument));
   }
@@ -175,15 +175,15 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
   init.push_back(builder_.index(0));
   remember_lanes(construct);
   const std::uint32_t info = begin_loop(node, construct.count);
-  construct.all_trips = trips_of_all_chunks(construct, builder_.program().loops[info]);
+  construct.chunked.all_trips = trips_of_all_chunks(construct, builder_.program().loops[info]);
   note_inner_safepoint();
   construct.loop = builder_.begin_while(init, info);
   take_parameters(construct);
   lower::While& loop = builder_.program().whiles[construct.loop];
-  construct.trips = loop.trips = loop.carries.back().param;
+  construct.lanes.trips = loop.trips = loop.carries.back().param;
   describe_state(builder_.program().loops[info], construct);
   if (construct.count) {
-    builder_.test(builder_.less(construct.trips, construct.all_trips));
+    builder_.test(builder_.less(construct.lanes.trips, construct.chunked.all_trips));
     constructs_.push_back(std::move(construct));
     return open_chunk();
   }
@@ -204,7 +204,7 @@ Value Lowerer::any_lane(Value predicate) {
 }
 
 std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
-  const Interchange& form = *chunks.chunks;
+  const Interchange& form = *chunks.chunked.form;
   const Node* node = chunks.node;
   Scope& scope = scopes_.back();
   std::vector<Place> arguments = chunks.arguments;
@@ -235,9 +235,9 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
 }
 
 Value Lowerer::most_trips(const Construct& chunks) {
-  Value most = builder_.index(trips_of_chunk(*chunks.node, chunks.chunks->lanes));
+  Value most = builder_.index(trips_of_chunk(*chunks.node, chunks.chunked.form->lanes));
   const auto ends_at = [&](Value trips) {
-    most = builder_.min(most, builder_.subtract(trips, chunks.trips));
+    most = builder_.min(most, builder_.subtract(trips, chunks.lanes.trips));
   };
   // If these end the loop, the state is exact.
   const Value frame =
@@ -245,7 +245,7 @@ Value Lowerer::most_trips(const Construct& chunks) {
   ends_at(builder_.load(Type::kS64, {frame, offsetof(lower::RunFrame, max_iterations), {}}));
   if (const auto& promised = builder_.program().loops[loops_.back()].max_trip_count)
     ends_at(builder_.index(*promised));
-  if (chunks.all_trips != lower::kNone) ends_at(chunks.all_trips);
+  if (chunks.chunked.all_trips != lower::kNone) ends_at(chunks.chunked.all_trips);
   return most;
 }
 
@@ -254,19 +254,22 @@ void Lowerer::open_chunk() {
   const Node* node = chunks.node;
   Construct construct(node);
   construct.results.resize(node->types.size());
-  construct.is_chunk = true;
-  construct.most_trips = most_trips(chunks);
+  construct.lanes.is_chunk = true;
+  construct.chunked.most_trips = most_trips(chunks);
   if (const auto& count = chunks.count)
-    construct.count = {index_after(*count, chunks.trips), count->step, construct.most_trips};
+    construct.count = {index_after(*count, chunks.lanes.trips), count->step,
+                       construct.chunked.most_trips};
   else  // of s32 a vector holds as many as of f32
-    construct.most_trips = builder_.convert(construct.most_trips, Type::kS32);
-  const bool counts = chunks.all_trips == lower::kNone;
-  if (counts) construct.made.push_back(new_array({DType::kS32, Shape{chunks.chunks->lanes}}));
+    construct.chunked.most_trips = builder_.convert(construct.chunked.most_trips, Type::kS32);
+  const bool counts = chunks.chunked.all_trips == lower::kNone;
+  if (counts)
+    construct.lanes.made.push_back(new_array({DType::kS32, Shape{chunks.chunked.form->lanes}}));
   construct.arguments = begin_chunk_lanes(chunks);
-  construct.most_of_lane = construct.most_trips;
-  if (chunks.going_on) {
-    construct.most_of_lane = builder_.select(builder_.load(Type::kPred, going_on(chunks)),
-                                             construct.most_trips, builder_.number(Type::kS32, 0));
+  construct.chunked.most_of_lane = construct.chunked.most_trips;
+  if (chunks.chunked.going_on) {
+    construct.chunked.most_of_lane =
+        builder_.select(builder_.load(Type::kPred, going_on(chunks)), construct.chunked.most_trips,
+                        builder_.number(Type::kS32, 0));
   }
   absl::InlinedVector<Value, 8> init;
   for (std::size_t i = 0; i < node->types.size(); i++) {
@@ -274,29 +277,29 @@ void Lowerer::open_chunk() {
     init.insert(init.end(), element.begin(), element.end());
     if (!chunks.arguments[i].in_registers()) construct.results[i] = chunks.arguments[i];
   }
-  if (!construct.count) construct.trips = init.emplace_back(builder_.number(Type::kS32, 0));
+  if (!construct.count) construct.lanes.trips = init.emplace_back(builder_.number(Type::kS32, 0));
   loops_.push_back(loops_.back());
   enter_lane_loop(std::move(construct), init, lower::kNoLoop, counts);
 }
 
 void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
-  const bool counts = !lanes.made.empty();
+  const bool counts = !lanes.lanes.made.empty();
   // The predicate ended a lane that made fewer trips.
-  if (const Construct& chunks = constructs_.back(); chunks.going_on)
-    builder_.store(builder_.equal(last_trips, lanes.most_trips), going_on(chunks));
-  if (counts) builder_.store(last_trips, {lanes.made[0].pointer, 0, {{lanes_->index, 4}}});
+  if (const Construct& chunks = constructs_.back(); chunks.chunked.going_on)
+    builder_.store(builder_.equal(last_trips, lanes.chunked.most_trips), going_on(chunks));
+  if (counts) builder_.store(last_trips, {lanes.lanes.made[0].pointer, 0, {{lanes_->index, 4}}});
   const Value count = builder_.index(lanes_->count);
   builder_.end_lanes();
   lanes_.reset();
-  Value trips = lanes.most_trips;
+  Value trips = lanes.chunked.most_trips;
   if (counts) {
     // Separate from the loop above, whose blocks may have any number of vectors.
     const std::uint32_t number = builder_.begin_lanes(count);
     const Value lane = builder_.program().lanes[number].index;
-    const Value made = builder_.load(Type::kS32, {lanes.made[0].pointer, 0, {{lane, 4}}});
+    const Value made = builder_.load(Type::kS32, {lanes.lanes.made[0].pointer, 0, {{lane, 4}}});
     trips = builder_.reduce(lower::Opcode::kMax, builder_.number(Type::kS32, 0), made);
     builder_.end_lanes();
-    release(lanes.made[0]);
+    release(lanes.lanes.made[0]);
   }
   trips = builder_.convert(trips, Type::kS64);
   const Construct construct = std::move(constructs_.back());
@@ -306,7 +309,7 @@ void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
          return construct.arguments[i].element;
        }))
     next.insert(next.end(), element.begin(), element.end());
-  next.push_back(builder_.add(construct.trips, trips));
+  next.push_back(builder_.add(construct.lanes.trips, trips));
   builder_.end_while(next);
   loops_.pop_back();
   give_results(construct);

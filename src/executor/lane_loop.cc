@@ -89,7 +89,7 @@ void Lowerer::put_in_memory(Construct& construct, const Interchange& form, const
     if (of_lane && items.contains(scope.plan->value(operand))) continue;
     argument.kind = Place::Kind::kArray;
     argument.storage = -1;
-    argument.pointer = in_memory(scope, operand, construct.made);
+    argument.pointer = in_memory(scope, operand, construct.lanes.made);
   }
 }
 
@@ -185,7 +185,7 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
   for (std::size_t i = node->types.size(); i < parts.operands.size(); i++) {
     if (form.operands[i].kind != LaneValue::Kind::kTape) continue;
     Place& tape = construct.arguments[i] =
-        tape_place(scope, parts.operands[i], tapes_.at(parts.parameter(i)), construct.made);
+        tape_place(scope, parts.operands[i], tapes_.at(parts.parameter(i)), construct.lanes.made);
     tape.writable = false;
     tape.lane = form.operands[i];
   }
@@ -236,8 +236,9 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const Interchange& 
   }
   lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
   absl::InlinedVector<Value, 8> init = take_lane(construct, form, nest, items);
-  construct.asks_for_singles = asks_for_singles;
-  if (asks_for_singles && !construct.count) construct.trips = init.emplace_back(builder_.index(0));
+  construct.lanes.asks_for_singles = asks_for_singles;
+  if (asks_for_singles && !construct.count)
+    construct.lanes.trips = init.emplace_back(builder_.index(0));
   const std::uint32_t info = begin_loop(node, construct.count);
   enter_lane_loop(std::move(construct), init, info);
 }
@@ -246,8 +247,8 @@ void Lowerer::enter_lane_loop(Construct construct, std::span<const Value> init,
                               std::uint32_t reported, bool has_condition) {
   begin_trips(construct, init, reported);
   if (lanes_->count == 1) describe_state(builder_.program().loops[reported], construct);
-  if (construct.trips != lower::kNone)
-    construct.trips = builder_.program().whiles[construct.loop].carries.back().param;
+  if (construct.lanes.trips != lower::kNone)
+    construct.lanes.trips = builder_.program().whiles[construct.loop].carries.back().param;
   constructs_.push_back(std::move(construct));
   if (constructs_.back().count) return enter_lane_body(constructs_.back(), lower::kNone);
   if (!has_condition) {
@@ -282,7 +283,7 @@ void Lowerer::close_lanes(Construct& construct) {
   const Node* node = construct.node;
   const std::vector<lower::Carry> carried = carries_of(construct);
   Scope& outer = scopes_.back();
-  const bool is_chunk = construct.is_chunk;  // and more may follow
+  const bool is_chunk = construct.lanes.is_chunk;  // and more may follow
   std::size_t at = 0;
   for (std::size_t i = 0; i < node->types.size(); i++) {
     const Place& argument = construct.arguments[i];
@@ -305,7 +306,7 @@ void Lowerer::close_lanes(Construct& construct) {
   }
   if (is_chunk) return close_chunk(construct, construct.count ? lower::kNone : carried[at].result);
   Value trips = lower::kNone;
-  if (construct.asks_for_singles)
+  if (construct.lanes.asks_for_singles)
     trips = construct.count
                 ? construct.count->trips
                 : builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
@@ -325,7 +326,7 @@ void Lowerer::close_lanes(Construct& construct) {
     if (construct.arguments[i].packed_axis >= 0 && !construct.arguments[i].in_registers())
       leave_lanes_last(outer, construct, i);
   }
-  for (const Place& place : construct.made) release(place);
+  for (const Place& place : construct.lanes.made) release(place);
   end_step(outer, outer.next - 1);
 }
 

@@ -434,7 +434,7 @@ void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* nod
   absl::InlinedVector<std::int64_t, 4> sizes(type.shape.dims().begin(), type.shape.dims().end());
   std::rotate(sizes.begin() + axis, sizes.begin() + axis + 1, sizes.end());
   const Place to = new_array(type);
-  construct.packed.push_back(to);
+  construct.products.packed.push_back(to);
   Nest nest(builder_, *scope.plan, scope.places, sizes);
   const std::uint32_t item =
       nest.add_with_axis_last(LoopParts(*construct.node).operands[parameter], axis);
@@ -445,19 +445,19 @@ void Lowerer::pack_for_lanes(Scope& scope, Construct& construct, const Node* nod
 
 void Lowerer::pack_for_kernel(Construct& construct, const Node* node, std::size_t factor,
                               const Place* argument) {
-  if (construct.packed_calls.contains(node)) return;
+  if (construct.products.calls.contains(node)) return;
   std::optional<ir::PackedOperand> packed = ir::prepare(*node)->packed(factor);
   if (!packed || packed->bytes > kMostBytesForKernel) return;
   const Value pointer =
       argument ? argument->pointer : constant(node->operands[factor].node()).pointer;
   const Place to = new_array({DType::kU8, Shape({packed->bytes})});
-  construct.packed.push_back(to);
+  construct.products.packed.push_back(to);
   lower::Call call;
   call.name = "pack";
   call.kernel = node_kernel(*node, std::move(packed->pack), 1, 1, innermost_loop());
   call.pointers = {pointer, to.pointer};
   builder_.call(std::move(call));
-  construct.packed_calls.emplace(node, PackedCall{factor, to.pointer, std::move(packed->run)});
+  construct.products.calls.emplace(node, PackedCall{factor, to.pointer, std::move(packed->run)});
 }
 
 }  // namespace rondo::executor

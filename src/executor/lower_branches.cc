@@ -31,7 +31,7 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
-  construct.selector = place(scope, node->operands[0]).element[0];
+  construct.branches.selector = place(scope, node->operands[0]).element[0];
   for (std::size_t i = 1; i < node->operands.size(); i++) {
     Place argument = place(scope, node->operands[i]);
     argument.writable = false;
@@ -59,22 +59,22 @@ void Lowerer::open_conditional(const Step& step, std::uint32_t at) {
     }
     construct.results.push_back(result);
   }
-  construct.branch_values.resize(node->regions.size());
+  construct.branches.values.resize(node->regions.size());
   constructs_.push_back(std::move(construct));
   open_branch();
 }
 
 void Lowerer::open_branch() {
   Construct& construct = constructs_.back();
-  const std::size_t branch = construct.branch, count = construct.node->regions.size();
+  const std::size_t branch = construct.branches.current, count = construct.node->regions.size();
   if (branch + 1 < count) {
-    const Value selector = construct.selector;
+    const Value selector = construct.branches.selector;
     const Value chosen =
         builder_.type(selector) == Type::kPred
             ? selector
             : builder_.equal(selector,
                              builder_.number(builder_.type(selector), static_cast<double>(branch)));
-    construct.ifs.push_back(builder_.begin_if(chosen));
+    construct.branches.ifs.push_back(builder_.begin_if(chosen));
   }
   const std::vector<Place> arguments = construct.arguments;
   const std::vector<Place> results = construct.results;
@@ -131,7 +131,7 @@ void Lowerer::close_branch() {
   Scope& scope = scopes_.back();
   Construct& construct = constructs_.back();
   const auto& outputs = scope.function.outputs();
-  std::vector<Value>& values = construct.branch_values[construct.branch];
+  std::vector<Value>& values = construct.branches.values[construct.branches.current];
   for (std::size_t i = 0; i < outputs.size(); i++) {
     const Place& from = place(scope, outputs[i]);
     if (lanes_) {
@@ -151,14 +151,14 @@ void Lowerer::close_branch() {
   }
   release_parameters(scope);
   scopes_.pop_back();
-  construct.branch++;
-  if (construct.branch < construct.node->regions.size()) {
+  construct.branches.current++;
+  if (construct.branches.current < construct.node->regions.size()) {
     builder_.begin_else();
     return open_branch();
   }
-  std::vector<Value> chosen = construct.branch_values.back();
-  for (std::size_t branch = construct.ifs.size(); branch-- > 0;)
-    chosen = builder_.end_if(construct.branch_values[branch], chosen);
+  std::vector<Value> chosen = construct.branches.values.back();
+  for (std::size_t branch = construct.branches.ifs.size(); branch-- > 0;)
+    chosen = builder_.end_if(construct.branches.values[branch], chosen);
   Scope& outer = scopes_.back();
   std::size_t at = 0;
   for (std::size_t i = 0; i < construct.results.size(); i++) {

@@ -277,14 +277,14 @@ void Lowerer::close_condition() {
   release_parameters(scope);
   scopes_.pop_back();
   Construct& construct = constructs_.back();
-  if (construct.going_on && lanes_)
+  if (construct.chunked.going_on && lanes_)
     predicate = builder_.bit_and(predicate, builder_.load(Type::kPred, going_on(construct)));
-  if (construct.chunks && lanes_) predicate = any_lane(predicate);
-  builder_.test(construct.most_trips == lower::kNone
+  if (construct.chunked.form && lanes_) predicate = any_lane(predicate);
+  builder_.test(construct.chunked.most_trips == lower::kNone
                     ? predicate
                     : builder_.bit_and(predicate, within_chunk(construct)));
   if (lanes_) return enter_lane_body(construct, predicate);
-  if (construct.chunks) return open_chunk();
+  if (construct.chunked.form) return open_chunk();
   enter_body(construct);
 }
 
@@ -356,9 +356,9 @@ void Lowerer::close_body() {
   }
   release_parameters(scope);
   scopes_.pop_back();
-  if (construct.trips != lower::kNone)
-    next.push_back(
-        builder_.add(construct.trips, builder_.number(builder_.type(construct.trips), 1)));
+  if (construct.lanes.trips != lower::kNone)
+    next.push_back(builder_.add(construct.lanes.trips,
+                                builder_.number(builder_.type(construct.lanes.trips), 1)));
   if (construct.is_for) {
     builder_.end_for(next);
     const bool independent =
@@ -393,8 +393,8 @@ void Lowerer::give_results(const Construct& construct) {
       at += 2;
     }
   }
-  for (const Place& packed : construct.packed) release(packed);
-  for (const Place& made : construct.made) release(made);
+  for (const Place& packed : construct.products.packed) release(packed);
+  for (const Place& made : construct.lanes.made) release(made);
   end_step(outer, outer.next - 1);
 }
 

@@ -80,33 +80,48 @@ struct Construct {
   explicit Construct(const Node* of, std::uint32_t first = 0)
       : node(of), first_value(first), carried(of->types.size()) {}
 
+  /// Of a conditional.
+  struct Branches {
+    std::size_t current = 0;
+    std::vector<std::uint32_t> ifs;  // open
+    std::vector<std::vector<Value>> values;
+    Value selector = lower::kNone;
+  };
+  /// Factors of a loop's products that are packed before it.
+  struct Products {
+    std::vector<Place> packed;  // their memory
+    absl::flat_hash_map<const Node*, PackedCall> calls;
+  };
+  /// Of the outermost loop over lanes.
+  struct Lanes {
+    bool asks_for_singles = false;  // scalars that are the same for all lanes are used after it
+    bool is_chunk = false;          // of the trips
+    std::vector<Place> made;        // arrays allocated while it runs
+    Value trips = lower::kNone;     // so far, if needed: of this lane, in this chunk
+  };
+  /// Of a loop whose lanes make its trips in chunks (lane_chunks.cc).
+  struct Chunked {
+    const Interchange* form = nullptr;  // around the lanes: `lanes.trips` are those of all chunks
+    Value all_trips = lower::kNone;     // around the lanes: where it is known before
+    Value most_trips = lower::kNone;    // in the lanes: of this chunk; an s32
+    Value most_of_lane = lower::kNone;  // the same for this lane: none, if it is done
+    std::optional<Place> going_on;      // around the lanes: a pred for each, whether it is active
+  };
+
   const Node* node;
   std::uint32_t first_value;
-  std::uint32_t loop = 0;        // in the builder's table of whiles, fors or ifs
-  std::optional<Count> count;    // of a loop that counts
-  bool is_for = false;           // as which it is lowered; else a while
-  std::vector<Place> arguments;  // of the regions; of a loop for LoopParts::operands
-  std::vector<Place> packed;     // memory of packed factors of a loop's products
-  absl::flat_hash_map<const Node*, PackedCall> packed_calls;  // of a loop's body
+  std::uint32_t loop = 0;             // in the builder's table of whiles, fors or ifs
+  std::optional<Count> count;         // of a loop that counts
+  bool is_for = false;                // as which it is lowered; else a while
+  std::vector<Place> arguments;       // of the regions; of a loop for LoopParts::operands
   std::vector<CarriedArray> carried;  // of each carry that is an array; of each branch result that
                                       // is written in an operand's memory
-  std::size_t branch = 0;
-  std::vector<std::uint32_t> ifs;  // open, in a conditional
-  std::vector<Place> results;      // in a conditional: arrays that the branches write; in a loop
-                                   // over lanes those that it writes or updates
-  std::vector<std::vector<Value>> branch_values;
-  Value selector = lower::kNone;
-  // State of the outermost loop over lanes.
-  bool asks_for_singles = false;  // scalars that are the same for all lanes are used after it
-  bool is_chunk = false;          // of the trips
-  std::vector<Place> made;        // arrays allocated while it runs
-  Value trips = lower::kNone;     // so far, if needed: of this lane, in this chunk
-  // State of a loop whose lanes make its trips in chunks (lane_chunks.cc).
-  const Interchange* chunks = nullptr;  // around the lanes: `trips` are those of all chunks so far
-  Value all_trips = lower::kNone;       // around the lanes: of all chunks, where it is known before
-  Value most_trips = lower::kNone;      // in the lanes: of this chunk; an s32
-  Value most_of_lane = lower::kNone;    // the same for this lane: none, if it is done
-  std::optional<Place> going_on;        // around the lanes: a pred for each, whether it is active
+  std::vector<Place> results;         // arrays that the branches of a conditional write, or that a
+                                      // loop over lanes writes or updates
+  Branches branches;
+  Products products;
+  Lanes lanes;
+  Chunked chunked;
 };
 
 /// The lanes that are open.
@@ -340,14 +355,14 @@ class Lowerer {
   /// The most trips that the next chunk makes.
   Value most_trips(const Construct& chunks);
   Value within_chunk(const Construct& lanes) {
-    return builder_.less(lanes.trips, lanes.most_of_lane);
+    return builder_.less(lanes.lanes.trips, lanes.chunked.most_of_lane);
   }
   /// Stores for each lane whether it is active, if its predicate alone does not say so after a
   /// chunk.
   void remember_lanes(Construct& chunks);
   /// Whether the open lane is active, a byte of that memory.
   lower::Address going_on(const Construct& chunks) const {
-    return {chunks.going_on->pointer, 0, {{lanes_->index, 1}}};
+    return {chunks.chunked.going_on->pointer, 0, {{lanes_->index, 1}}};
   }
   /// Whether a fused value is computed from scalars alone.
   bool spreads_singles(Scope& scope, const Tensor& value);

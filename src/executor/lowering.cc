@@ -315,7 +315,7 @@ void Lowerer::alias(Scope& scope, const Step& step) {
 
 const PackedCall* Lowerer::packed_call(const Scope& scope, const Node* node) const {
   if (scope.role != Scope::Role::kBody) return nullptr;
-  const auto& calls = constructs_.back().packed_calls;
+  const auto& calls = constructs_.back().products.calls;
   const auto found = calls.find(node);
   return found == calls.end() ? nullptr : &found->second;
 }

@@ -74,8 +74,8 @@ std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& imp
   Function expanded;
   if (std::optional<Function> preferred = impl.backend->expanded(function))
     expanded = *std::move(preferred);
-  else if (function.same_as(impl.function))
-    expanded = impl.expanded;
+  else if (function.same_as(impl.stages.optimized))
+    expanded = impl.stages.expanded;
   else
     expanded = passes::expand(function, passes::Target::kInterpreter);
   if (impl.options.contract) expanded = passes::contract(expanded);
@@ -112,7 +112,7 @@ Function for_target(const Function& function, const CompileOptions& options) {
 bool exceeds_limit(const Executable::Impl& impl, const ir::Prepared& prepared) {
   if (!impl.options.memory_limit) return false;
   return impl.memory_plan.result_bytes > *impl.options.memory_limit ||
-         prepared.arena_bytes() > *ir::arena_limit(impl.function, impl.options);
+         prepared.arena_bytes() > *ir::arena_limit(impl.stages.optimized, impl.options);
 }
 
 /// `limited`: for runs with limits.
@@ -124,52 +124,53 @@ void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
       "CompileOptions::memory_limit is {}\n"
       "  Raise the limit{}, or keep less for the reverse pass: memory_plan() says what loops keep, "
       "and checkpoints keep less.",
-      impl.function.name(), impl.memory_plan.result_bytes, prepared.arena_bytes(),
+      impl.stages.optimized.name(), impl.memory_plan.result_bytes, prepared.arena_bytes(),
       limited ? " in runs with a deadline or another limit, or progress" : "",
       *impl.options.memory_limit, limited ? ", run it without these options" : ""));
 }
 
 std::shared_ptr<const ir::Prepared> prepare_with_limits(const Executable::Impl& impl) {
-  const Function function =
-      impl.batches_trips ? with_trips_batched(impl.function, true) : impl.function;
+  const Function function = impl.plain.batches_trips
+                                ? with_trips_batched(impl.stages.optimized, true)
+                                : impl.stages.optimized;
   return prepare_compiled(impl, function, true);
 }
 
 /// The forms of the program with products of all trips; false if there are none, or if they exceed
 /// a `memory_limit` that the program without them keeps.
 bool prepare_batched(Executable::Impl& impl) {
-  const Function batched = with_trips_batched(impl.function);
-  if (batched.same_as(impl.function)) return false;
-  impl.batches_trips = impl.ignores_limits = true;
-  impl.prepared = prepare_compiled(impl, batched);
+  const Function batched = with_trips_batched(impl.stages.optimized);
+  if (batched.same_as(impl.stages.optimized)) return false;
+  impl.plain.batches_trips = impl.plain.ignores_limits = true;
+  impl.plain.prepared = prepare_compiled(impl, batched);
   if (!impl.options.memory_limit) return true;
-  if (!exceeds_limit(impl, *impl.prepared)) {
+  if (!exceeds_limit(impl, *impl.plain.prepared)) {
     const auto limited = prepare_with_limits(impl);
     if (!exceeds_limit(impl, *limited) ||
-        exceeds_limit(impl, *prepare_compiled(impl, impl.function))) {
-      std::call_once(impl.limited_made, [&] { impl.limited = limited; });
+        exceeds_limit(impl, *prepare_compiled(impl, impl.stages.optimized))) {
+      impl.limited.get([&] { return limited; });
       return true;
     }
   }
-  impl.batches_trips = false;
+  impl.plain.batches_trips = false;
   return false;
 }
 
 void prepare(Executable::Impl& impl, const CompileOptions& options) {
-  const ir::Backend* backend = backend_of(options, impl.function.name());
-  if (const std::string why_not = backend->why_not(impl.expanded); !why_not.empty()) {
+  const ir::Backend* backend = backend_of(options, impl.stages.optimized.name());
+  if (const std::string why_not = backend->why_not(impl.stages.expanded); !why_not.empty()) {
     impl.executor = " (cannot be compiled: " + why_not + ")";
     backend = &interpreter::reference_backend();
   }
   impl.backend = backend;
   impl.executor = std::string(backend->name()) + impl.executor;
   if (backend == &interpreter::reference_backend()) {
-    impl.prepared = backend->prepare(impl.expanded, options);
+    impl.plain.prepared = backend->prepare(impl.stages.expanded, options);
     return;
   }
   if (options.optimize && options.contract && prepare_batched(impl)) return;
-  impl.prepared = prepare_compiled(impl, impl.function);
-  impl.ignores_limits = impl.prepared->ignores_limits();
+  impl.plain.prepared = prepare_compiled(impl, impl.stages.optimized);
+  impl.plain.ignores_limits = impl.plain.prepared->ignores_limits();
 }
 
 void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
@@ -178,18 +179,18 @@ void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
     throw ExecutionError(fmt::format(
         "compile of '{}': CompileOptions has {} and {}\n  Choose one: the device's plugin runs "
         "the program by itself.",
-        impl.function.name(), has_executor ? "an executor" : "a mesh",
+        impl.stages.optimized.name(), has_executor ? "an executor" : "a mesh",
         options.device ? "a device" : "a mesh"));
   }
   if (options.mesh && options.mesh->devices().empty()) {
     throw ExecutionError(
         fmt::format("compile of '{}': the mesh {} has no devices\n  Give it some: Mesh(axes, "
                     "client.devices()).",
-                    impl.function.name(), options.mesh->str()));
+                    impl.stages.optimized.name(), options.mesh->str()));
   }
   const pjrt::Device& device = options.device ? options.device : options.mesh->devices().front();
   const ir::Backend& backend = pjrt::DeviceAccess::state(device)->backend();
-  impl.prepared = backend.prepare(impl.function, options);
+  impl.plain.prepared = backend.prepare(impl.stages.optimized, options);
   impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
 }
 
@@ -201,10 +202,10 @@ bool is_set(const char* variable) {
 }  // namespace
 
 const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOptions& options) {
-  if (!impl.ignores_limits || !ir::has_limits(options)) return *impl.prepared;
-  std::call_once(impl.limited_made, [&] { impl.limited = prepare_with_limits(impl); });
-  check_memory(impl, *impl.limited, true);
-  return *impl.limited;
+  if (!impl.plain.ignores_limits || !ir::has_limits(options)) return *impl.plain.prepared;
+  const ir::Prepared& limited = impl.limited.get([&] { return prepare_with_limits(impl); });
+  check_memory(impl, limited, true);
+  return limited;
 }
 
 RunOptions run::with_checks_of_environment(const RunOptions& options) {
@@ -227,26 +228,24 @@ const ir::Prepared& run::checked_program(const Executable::Impl& impl, const Run
   if (options.check_bounds) {
     // Passes hoist loop-invariant ops out of loops that may make no trip, and compute with indices
     // that are known to them.
-    std::call_once(impl.inspected_made,
-                   [&] { impl.inspected = prepare(impl.source, passes::Target::kInspected); });
-    return *impl.inspected;
+    return impl.inspected.get(
+        [&] { return prepare(impl.stages.source, passes::Target::kInspected); });
   }
-  std::call_once(impl.reference_made,
-                 [&] { impl.reference = prepare(impl.expanded, passes::Target::kInterpreter); });
-  return *impl.reference;
+  return impl.reference.get(
+      [&] { return prepare(impl.stages.expanded, passes::Target::kInterpreter); });
 }
 
 Executable compile(const Function& given, const CompileOptions& options) {
   check_limit(given, options);
   const Function function = for_target(given, options);
   auto impl = std::make_shared<Executable::Impl>();
-  impl->function = options.optimize ? passes::optimize(function) : function;
-  impl->source = function;
+  impl->stages.optimized = options.optimize ? passes::optimize(function) : function;
+  impl->stages.source = function;
   impl->param_types = function.params();
   impl->options = options;
-  impl->memory_plan.result_bytes = ir::result_bytes(impl->function.results());
+  impl->memory_plan.result_bytes = ir::result_bytes(impl->stages.optimized.results());
   if (options.device || options.mesh) {
-    impl->expanded = impl->function;
+    impl->stages.expanded = impl->stages.optimized;
     prepare_for_device(*impl, options);
   } else {
     if (!options.donate.empty()) {
@@ -255,15 +254,15 @@ Executable compile(const Function& given, const CompileOptions& options) {
           "literals that have no other owner are overwritten anyway.",
           function.name()));
     }
-    impl->expanded = passes::expand(impl->function, passes::Target::kInterpreter);
+    impl->stages.expanded = passes::expand(impl->stages.optimized, passes::Target::kInterpreter);
     prepare(*impl, options);
   }
-  check_memory(*impl, *impl->prepared);
-  impl->runs_on_memory = impl->prepared->runs_on_memory() && !run::is_checked({});
+  check_memory(*impl, *impl->plain.prepared);
+  impl->plain.runs_on_memory = impl->plain.prepared->runs_on_memory() && !run::is_checked({});
   ResidualLoops loops;
-  ir::walk_nested(impl->expanded, loops);
+  ir::walk_nested(impl->stages.expanded, loops);
   static_cast<std::vector<LoopResiduals>&>(impl->memory_plan) = std::move(loops.found);
-  impl->memory_plan.arena_bytes = impl->prepared->arena_bytes();
+  impl->memory_plan.arena_bytes = impl->plain.prepared->arena_bytes();
   Executable executable;
   executable.impl_ = std::move(impl);
   return executable;

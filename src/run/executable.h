@@ -12,30 +12,52 @@
 
 namespace rondo {
 
+namespace run {
+
+/// A form of a program that is made when a run first asks for it, by any thread.
+class FormOnRequest {
+ public:
+  template <class Make>
+  const ir::Prepared& get(const Make& make) const {
+    std::call_once(made_, [&] { form_ = make(); });
+    return *form_;
+  }
+
+ private:
+  mutable std::once_flag made_;
+  mutable std::shared_ptr<const ir::Prepared> form_;
+};
+
+}  // namespace run
+
 struct Executable::Impl {
-  Function function;
-  std::shared_ptr<const ir::Prepared> prepared;
-  std::string executor;         // its name, and why it differs from the requested one
-  bool runs_on_memory = false;  // plain runs at least
+  struct Stages {
+    Function source;  // before any pass
+    Function optimized;
+    Function expanded;
+  };
+  struct PlainForm {
+    std::shared_ptr<const ir::Prepared> prepared;
+    bool runs_on_memory = false;
+    bool ignores_limits = false;  // it keeps no state between the trips of some loops
+    bool batches_trips = false;   // all forms have products of all trips at once
+  };
+  struct LastRun {
+    std::mutex mutex;
+    RunStats stats;
+  };
+
+  Stages stages;
+  PlainForm plain;
+  run::FormOnRequest limited;    // for runs with limits
+  run::FormOnRequest reference;  // for runs that only the reference supports
+  run::FormOnRequest inspected;  // the same, of the program as traced
+  std::string executor;          // its name, and why it differs from the requested one
   std::vector<TensorType> param_types;
   MemoryPlan memory_plan;
-  Function source;  // before any pass
-  Function expanded;
   CompileOptions options;
   const ir::Backend* backend = nullptr;  // that compiled the program; null for devices
-  bool ignores_limits = false;           // `prepared` keeps no state between the trips of some
-                                         // loops
-  bool batches_trips = false;            // all forms have products of all trips at once
-  /// For runs with limits.
-  mutable std::once_flag limited_made;
-  mutable std::shared_ptr<const ir::Prepared> limited;
-  /// For runs that only the reference supports.
-  mutable std::once_flag reference_made;
-  mutable std::shared_ptr<const ir::Prepared> reference;
-  mutable std::once_flag inspected_made;
-  mutable std::shared_ptr<const ir::Prepared> inspected;  // for the program as traced
-  mutable std::mutex stats_mutex;
-  mutable RunStats last_stats;
+  mutable LastRun last;
 };
 
 namespace run {

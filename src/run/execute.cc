@@ -82,16 +82,16 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   std::optional<RunOptions> both;
   const RunOptions& options = with_scopes(given, both);
   check_made(impl_.get());
-  check_arguments(impl_->function, impl_->param_types, arguments);
-  check_options(impl_->function, options);
+  check_arguments(impl_->stages.optimized, impl_->param_types, arguments);
+  check_options(impl_->stages.optimized, options);
   const bool is_checked = run::is_checked(options);
   RunOptions checked;
   if (is_checked) checked = run::with_checks_of_environment(options);
   RunStats stats;
   const auto keep_stats = [&] {
     if (options.stats) *options.stats = stats;
-    std::lock_guard lock(impl_->stats_mutex);
-    impl_->last_stats = std::move(stats);
+    std::lock_guard lock(impl_->last.mutex);
+    impl_->last.stats = std::move(stats);
   };
   try {
     std::vector<Literal> results =
@@ -134,8 +134,8 @@ void run_on_copies(const Executable& executable, const Executable::Impl& impl,
 void run_on_memory_of(const Executable& executable, const Executable::Impl& impl,
                       const std::byte* const* arguments, std::byte* const* results,
                       const RunOptions& options) {
-  check_options(impl.function, options);
-  if (impl.runs_on_memory && !options.stats && !run::is_checked(options))
+  check_options(impl.stages.optimized, options);
+  if (impl.plain.runs_on_memory && !options.stats && !run::is_checked(options))
     run::prepared_for(impl, options).run_on_memory(arguments, results, options);
   else
     run_on_copies(executable, impl, arguments, results, options);
@@ -149,12 +149,12 @@ void Executable::run_on_memory(const std::byte* const* arguments, std::byte* con
   const RunOptions* scoped = detail::scoped_run_options();
   if (scoped)
     return run_on_memory_of(*this, *impl_, arguments, results, detail::merged(*scoped, given));
-  const bool is_plain = impl_->runs_on_memory && ir::is_plain(given);
-  if (is_plain && impl_->prepared->run_alone(arguments, results)) return;
+  const bool is_plain = impl_->plain.runs_on_memory && ir::is_plain(given);
+  if (is_plain && impl_->plain.prepared->run_alone(arguments, results)) return;
   run_on_memory_of(*this, *impl_, arguments, results, given);
 }
 
-bool Executable::runs_on_memory() const noexcept { return impl_ && impl_->runs_on_memory; }
+bool Executable::runs_on_memory() const noexcept { return impl_ && impl_->plain.runs_on_memory; }
 
 namespace {
 
@@ -189,8 +189,8 @@ std::vector<pjrt::DeviceArray> detail::run_on_device(const Executable& executabl
   const RunOptions& options = with_scopes(given, both);
   const pjrt::Device& device = executable.device();
   const Executable::Impl& impl = *executable.impl_;
-  check_place(impl.function, "run_on_device", static_cast<bool>(device), "device");
-  check_options(impl.function, options);
+  check_place(impl.stages.optimized, "run_on_device", static_cast<bool>(device), "device");
+  check_options(impl.stages.optimized, options);
   if (run::is_checked(options)) {  // which only the reference supports
     std::vector<Literal> literals;
     for (const pjrt::DeviceArray& argument : arguments) literals.push_back(argument.to_literal());
@@ -199,7 +199,7 @@ std::vector<pjrt::DeviceArray> detail::run_on_device(const Executable& executabl
       results.emplace_back(result, device);
     return results;
   }
-  return impl.prepared->run_on_device(arguments, handles, options);
+  return impl.plain.prepared->run_on_device(arguments, handles, options);
 }
 
 std::vector<pjrt::ShardedArray> Executable::run_on_mesh(
@@ -218,53 +218,54 @@ std::vector<pjrt::ShardedArray> Executable::run_parts(std::span<const pjrt::Shar
   std::optional<RunOptions> both;
   const RunOptions& options = with_scopes(given, both);
   const Mesh* devices = mesh();
-  check_place(impl_->function, "run_on_mesh", devices != nullptr, "mesh");
-  check_options(impl_->function, options);
+  check_place(impl_->stages.optimized, "run_on_mesh", devices != nullptr, "mesh");
+  check_options(impl_->stages.optimized, options);
   if (run::is_checked(options)) {  // which only the reference supports
     std::vector<Literal> literals;
     for (const pjrt::ShardedArray& argument : arguments) literals.push_back(argument.to_literal());
     std::vector<pjrt::ShardedArray> results;
     for (const Literal& result : run(literals, given))
-      results.emplace_back(result, *devices, impl_->prepared->result_specs()[results.size()]);
+      results.emplace_back(result, *devices, impl_->plain.prepared->result_specs()[results.size()]);
     return results;
   }
-  return impl_->prepared->run_on_mesh(arguments, handles, options);
+  return impl_->plain.prepared->run_on_mesh(arguments, handles, options);
 }
 
 const Mesh* Executable::mesh() const {
   check_made(impl_.get());
-  return impl_->prepared->mesh();
+  return impl_->plain.prepared->mesh();
 }
 
 std::span<const PartitionSpec> Executable::argument_specs() const {
   check_made(impl_.get());
-  return impl_->prepared->argument_specs();
+  return impl_->plain.prepared->argument_specs();
 }
 
 const pjrt::Device& Executable::device() const {
   check_made(impl_.get());
-  return impl_->prepared->device();
+  return impl_->plain.prepared->device();
 }
 
 RunStats Executable::stats() const {
   if (!impl_) return {};
-  std::lock_guard lock(impl_->stats_mutex);
-  return impl_->last_stats;
+  std::lock_guard lock(impl_->last.mutex);
+  return impl_->last.stats;
 }
 
 MemoryPlan Executable::memory_plan() const { return impl_ ? impl_->memory_plan : MemoryPlan(); }
 
 std::string Executable::disassembly(std::string_view loop) const {
-  return impl_ ? impl_->prepared->disassembly(loop) : std::string();
+  return impl_ ? impl_->plain.prepared->disassembly(loop) : std::string();
 }
 
 std::int64_t Executable::bytes() const {
   if (!impl_) return 0;
   HeldBytes held;
   held.shared(impl_);
-  for (const Function* function : {&impl_->function, &impl_->source, &impl_->expanded})
+  for (const Function* function :
+       {&impl_->stages.optimized, &impl_->stages.source, &impl_->stages.expanded})
     ir::count_held(held, *function);
-  impl_->prepared->count_held(held);
+  impl_->plain.prepared->count_held(held);
   held.text(impl_->executor);
   held.elements(impl_->param_types);
   for (const TensorType& type : impl_->param_types) held.shape(type.shape);
@@ -276,12 +277,12 @@ std::int64_t Executable::bytes() const {
 
 std::string Executable::program() const {
   if (!impl_) return {};
-  return "// " + impl_->executor + "\n" + impl_->prepared->text();
+  return "// " + impl_->executor + "\n" + impl_->plain.prepared->text();
 }
 
 const Function& Executable::function() const {
   check_made(impl_.get());
-  return impl_->function;
+  return impl_->stages.optimized;
 }
 
 EagerScope::EagerScope() {

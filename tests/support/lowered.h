@@ -24,7 +24,7 @@ class Lowered {
   /// Throws std::bad_cast if the function runs on the reference.
   explicit Lowered(const Function& function, CompileOptions options = {})
       : executable_(compile(function, in_bytecode(options))),
-        compiled_(dynamic_cast<const executor::Compiled&>(*executable_.impl()->prepared)),
+        compiled_(dynamic_cast<const executor::Compiled&>(*executable_.impl()->plain.prepared)),
         forms_(compiled_.entry().function, options.contract) {}
 
   const lower::Program& program() const { return *compiled_.entry().program; }
