@@ -4,6 +4,7 @@
 #include "ir/index_range.h"
 #include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
+#include "ops/expansions.h"
 #include "ops/families.h"
 #include "ops/kernels/complex_math.h"
 #include "ops/kernels/elementwise_kernels.h"
@@ -183,6 +184,28 @@ std::vector<Tensor> clamp_jvp(const JvpCall& c) {
   return {sum};
 }
 
+struct MaximumSlope {
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return select(x > y, N::of(1), select(x == y, N::of(0.5), N::of(0)));
+  }
+};
+Tensor maximum_slope_formula(std::span<const Tensor> x) {
+  const Tensor half = Operand(0.5).as(x[0].dtype());
+  return where(x[0] > x[1], 1, where(x[0] == x[1], half, 0));
+}
+
+struct RemainderQuotient {
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return truncate(x / y);
+  }
+};
+Tensor remainder_quotient_formula(std::span<const Tensor> x) {
+  const Tensor quotient = x[0] / x[1];
+  return sign(quotient) * floor(abs(quotient));
+}
+
 }  // namespace
 
 const OpDef kAdd = elementwise<2, math::Add, kPreds | kNumbers>(
@@ -260,10 +283,38 @@ const OpDef kRound = elementwise<1, math::Round, kFloats>(
      .derivative = {.zero = true},
      .text = {.hlo = "round-nearest-even", .stablehlo = "stablehlo.round_nearest_even"}});
 
+const OpDef kMaximumSlope =
+    elementwise<2, MaximumSlope, kFloats>({.name = "maximum_slope",
+                                           .expansion = {.rule = expand_by<maximum_slope_formula>},
+                                           .derivative = {.zero = true}});
+const OpDef kRemainderQuotient = elementwise<2, RemainderQuotient, kFloats>(
+    {.name = "remainder_quotient",
+     .expansion = {.rule = expand_by<remainder_quotient_formula>},
+     .derivative = {.zero = true}});
+
+Tensor maximum_slope(const Tensor& x, const Tensor& y) { return binary_op(kMaximumSlope, x, y); }
+Tensor remainder_quotient(const Tensor& x, const Tensor& y) {
+  return binary_op(kRemainderQuotient, x, y);
+}
+
 std::span<const OpDef* const> arithmetic_records() {
-  static constexpr const OpDef* kAll[] = {
-      &kAdd,    &kSubtract, &kMultiply, &kDivide, &kRemainder, &kMaximum, &kMinimum,   &kClamp,
-      &kNegate, &kAbs,      &kSign,     &kFloor,  &kCeil,      &kRound,   &kClampIndex};
+  static constexpr const OpDef* kAll[] = {&kAdd,
+                                          &kSubtract,
+                                          &kMultiply,
+                                          &kDivide,
+                                          &kRemainder,
+                                          &kMaximum,
+                                          &kMinimum,
+                                          &kClamp,
+                                          &kNegate,
+                                          &kAbs,
+                                          &kSign,
+                                          &kFloor,
+                                          &kCeil,
+                                          &kRound,
+                                          &kClampIndex,
+                                          &kMaximumSlope,
+                                          &kRemainderQuotient};
   return kAll;
 }
 

@@ -169,6 +169,39 @@ Tensor erf_partial(const JvpCall& c) {
   return sign * 2 * std::numbers::inv_sqrtpi * exp(-(c.x(0) * c.x(0)));
 }
 
+struct PowerBaseSlope : UsesFma {
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    const auto corner = (x == N::of(0)) & (y == N::of(0));
+    return y * lower::math::power(x, select(corner, N::of(1), y - N::of(1)));
+  }
+  template <class T>
+  std::complex<T> operator()(std::complex<T> x, std::complex<T> y) const {
+    const bool corner = x == T(0) && y == T(0);
+    return y * math::complex_power(x, corner ? std::complex<T>(1) : y - T(1));
+  }
+};
+/// For 0^0 the exponent is not -1, because this or a further derivative would multiply
+/// an infinity by 0.
+Tensor power_base_slope_formula(std::span<const Tensor> x) {
+  const Tensor corner = (x[0] == 0) & (x[1] == 0);
+  return x[1] * pow(x[0], where(corner, 1, x[1] - 1));
+}
+
+struct PowerExponentSlope : UsesFma {
+  template <lower::Float N>
+  N operator()(N x, N power) const {
+    return lower::math::log(select(x == N::of(0), N::of(1), x)) * power;
+  }
+  template <class T>
+  std::complex<T> operator()(std::complex<T> x, std::complex<T> power) const {
+    return std::log(x == T(0) ? std::complex<T>(1) : x) * power;
+  }
+};
+Tensor power_exponent_slope_formula(std::span<const Tensor> x) {
+  return log(where(x[0] == 0, 1, x[0])) * x[1];
+}
+
 }  // namespace
 
 const OpDef kExp = elementwise<1, math::Exp, kInexact>(
@@ -217,9 +250,33 @@ const OpDef kErfc =
                                          .derivative = {.jvp = partials<erf_partial<-1>>},
                                          .text = {.stablehlo = "chlo.erfc"}});
 
+const OpDef kPowerBaseSlope = elementwise<2, PowerBaseSlope, kInexact>(
+    {.name = "power_base_slope", .expansion = {.rule = expand_by<power_base_slope_formula>}});
+const OpDef kPowerExponentSlope = elementwise<2, PowerExponentSlope, kInexact>(
+    {.name = "power_exponent_slope",
+     .expansion = {.rule = expand_by<power_exponent_slope_formula>}});
+
+Tensor power_base_slope(const Tensor& x, const Tensor& y) {
+  return binary_op(kPowerBaseSlope, x, y);
+}
+Tensor power_exponent_slope(const Tensor& x, const Tensor& power) {
+  return binary_op(kPowerExponentSlope, x, power);
+}
+
 std::span<const OpDef* const> exponential_records() {
-  static constexpr const OpDef* kAll[] = {&kExp,  &kExpm1,    &kLog,   &kLog1p, &kSqrt, &kRsqrt,
-                                          &kCbrt, &kLogistic, &kPower, &kErf,   &kErfc};
+  static constexpr const OpDef* kAll[] = {&kExp,
+                                          &kExpm1,
+                                          &kLog,
+                                          &kLog1p,
+                                          &kSqrt,
+                                          &kRsqrt,
+                                          &kCbrt,
+                                          &kLogistic,
+                                          &kPower,
+                                          &kErf,
+                                          &kErfc,
+                                          &kPowerBaseSlope,
+                                          &kPowerExponentSlope};
   return kAll;
 }
 

@@ -66,10 +66,10 @@ constexpr const ir::OpDef* kArrayRecords[] = {
 
 std::vector<std::span<const ir::OpDef* const>> record_families() {
   return {kArrayRecords,        arithmetic_records(),    exponential_records(),
-          erf_inv_records(),    trigonometric_records(), slope_records(),
-          special_records(),    incomplete_records(),    bit_records(),
-          complex_records(),    comparison_records(),    select_records(),
-          conversion_records(), contracted_records()};
+          erf_inv_records(),    trigonometric_records(), special_records(),
+          incomplete_records(), bit_records(),           complex_records(),
+          comparison_records(), select_records(),        conversion_records(),
+          contracted_records()};
 }
 
 }  // namespace rondo::ops

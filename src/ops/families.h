@@ -22,7 +22,6 @@ std::span<const ir::OpDef* const> erf_inv_records();
 std::span<const ir::OpDef* const> exponential_records();
 std::span<const ir::OpDef* const> incomplete_records();
 std::span<const ir::OpDef* const> select_records();
-std::span<const ir::OpDef* const> slope_records();
 std::span<const ir::OpDef* const> special_records();
 std::span<const ir::OpDef* const> trigonometric_records();
 

@@ -1,5 +1,6 @@
-// Partial derivatives that take several ops, each as an op of its own: one pass over the elements
-// where the interpreter runs it, its formula in text and in further derivatives.
+// Partial derivatives that take several ops, each as an op of its own, beside that whose derivative
+// it is: one pass over the elements in every executor, its formula in text and in further
+// derivatives.
 #pragma once
 
 #include "ir/node.h"

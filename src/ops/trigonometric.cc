@@ -371,6 +371,25 @@ Tensor hypot_partial(const JvpCall& c) {
   return hypot_slope(c.x(i), c.y());
 }
 
+struct Atan2Slope {
+  template <lower::Float N>
+  N operator()(N x, N y) const {
+    return x / multiply_add(x, x, y * y);
+  }
+};
+Tensor atan2_slope_formula(std::span<const Tensor> x) { return x[0] / (x[0] * x[0] + x[1] * x[1]); }
+
+struct HypotSlope {
+  template <lower::Float N>
+  N operator()(N x, N length) const {
+    return select(length == N::of(0), N::of(0.5), x / length);
+  }
+};
+Tensor hypot_slope_formula(std::span<const Tensor> x) {
+  const Tensor origin = x[1] == 0;
+  return where(origin, 0.5, x[0] / where(origin, 1, x[1]));
+}
+
 }  // namespace
 
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
@@ -442,10 +461,20 @@ const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
      .expansion = {.rule = expand_by<hypot_formula>},
      .derivative = {.jvp = partials<hypot_partial<0>, hypot_partial<1>>}});
 
+const OpDef kAtan2Slope = elementwise<2, Atan2Slope, kFloats>(
+    {.name = "atan2_slope", .expansion = {.rule = expand_by<atan2_slope_formula>}});
+const OpDef kHypotSlope = elementwise<2, HypotSlope, kFloats>(
+    {.name = "hypot_slope", .expansion = {.rule = expand_by<hypot_slope_formula>}});
+
+Tensor atan2_slope(const Tensor& x, const Tensor& y) { return binary_op(kAtan2Slope, x, y); }
+Tensor hypot_slope(const Tensor& x, const Tensor& length) {
+  return binary_op(kHypotSlope, x, length);
+}
+
 std::span<const OpDef* const> trigonometric_records() {
-  static constexpr const OpDef* kAll[] = {&kSin,   &kCos,   &kTan,   &kTanh, &kAtan2,
-                                          &kSinh,  &kCosh,  &kAsin,  &kAcos, &kAtan,
-                                          &kAsinh, &kAcosh, &kAtanh, &kHypot};
+  static constexpr const OpDef* kAll[] = {
+      &kSin,  &kCos,  &kTan,   &kTanh,  &kAtan2, &kSinh,  &kCosh,       &kAsin,
+      &kAcos, &kAtan, &kAsinh, &kAcosh, &kAtanh, &kHypot, &kAtan2Slope, &kHypotSlope};
   return kAll;
 }
 
