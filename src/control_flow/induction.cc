@@ -138,10 +138,12 @@ std::optional<ir::Induction> while_induction(const ir::Node& node) {
     made.trips = static_cast<std::int64_t>(*trips);
     return made;
   }
-  const auto invariant = param_place(condition, limit);
-  if (relation != Relation::kLt || *step < 1 || !invariant || *invariant < carries)
+  const auto fixed = param_place(condition, limit);
+  if (relation != Relation::kLt || *step < 1 || !fixed) return std::nullopt;
+  // An invariant, or a carry that no trip changes.
+  if (*fixed < carries && !body.outputs()[*fixed].same_as(body.parameters()[*fixed]))
     return std::nullopt;
-  made.limit = invariant;
+  made.limit = fixed;
   return made;
 }
 

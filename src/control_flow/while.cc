@@ -10,6 +10,7 @@
 #include "control_flow/loop_batch.h"
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/promise.h"
+#include "control_flow/read_counted.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
 #include "ir/read_construct.h"
@@ -73,7 +74,9 @@ std::vector<Tensor> read_while(const ir::ReadConstruct& read) {
     if (next.values.size() == read.names.size()) next.paths = read.names;
     return next;
   };
-  return traced_while(read.regions[0], body, {read.operands, read.names}, {}, read.at);
+  const std::vector<Tensor> results =
+      traced_while(read.regions[0], body, {read.operands, read.names}, {}, read.at);
+  return results.empty() ? results : read_counted(*results[0].node());
 }
 
 }  // namespace
