@@ -1,5 +1,6 @@
-# The target rondo::header_only: rondo::core as text, but for its loops over elements, which would
-# take as long to compile as all else; these and the other libraries as archives.
+# The target rondo::header_only: what of rondo::core traces, differentiates and batches as text; the
+# records and kernels of its ops, the reference, printers and readers, which would take as long to
+# compile as all else, and the other libraries as archives.
 # <rondo/implementation.h> includes a list of the sources that is generated here, and the sources are
 # copied into the include directory with their includes of one another made relative, so that a user's
 # include path gains no "ir/node.h". A shared library has no rest that could be linked alone: there all
@@ -11,15 +12,16 @@ file(GLOB_RECURSE rondo_private_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOUR
      "${PROJECT_SOURCE_DIR}/src/*.cc" "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/src/*.inc")
 list(JOIN rondo_folders_of_compiler "|" folders)
 list(FILTER rondo_private_files EXCLUDE REGEX "^(${folders}|pjrt|cli)/")
-set(rondo_text_sources ${rondo_core_sources})
-if(NOT BUILD_SHARED_LIBS)
-  list(REMOVE_ITEM rondo_text_sources ${rondo_loops_sources})
-  list(REMOVE_ITEM rondo_private_files ${rondo_loops_sources})
+set(rondo_included_sources ${rondo_text_sources})
+if(BUILD_SHARED_LIBS)
+  set(rondo_included_sources ${rondo_core_sources})
+else()
+  list(REMOVE_ITEM rondo_private_files ${rondo_loops_sources} ${rondo_ops_sources})
 endif()
 list(SORT rondo_private_files)
 
 set(rondo_source_includes "")
-foreach(source IN LISTS rondo_text_sources)
+foreach(source IN LISTS rondo_included_sources)
   string(APPEND rondo_source_includes "#include \"src/${source}\"\n")
 endforeach()
 file(
@@ -61,7 +63,7 @@ target_include_directories(
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 if(NOT BUILD_SHARED_LIBS)
   target_link_libraries(rondo_header_only INTERFACE rondo_compiler_archive rondo_pjrt_archive
-                                                    rondo_loops_archive)
+                                                    rondo_rest_archive)
 endif()
 # A product and a sum are rounded twice on every processor: results have the bits of the program.
 target_compile_options(rondo_header_only INTERFACE -ffp-contract=off)

@@ -24,8 +24,9 @@ foreach(part IN ITEMS compiler pjrt)
   list(FILTER rondo_core_sources EXCLUDE REGEX "^(${folders})/")
 endforeach()
 
-# Of core, the loops over elements, the machine of the reference and the memory of nodes. A program
-# that has core as text (rondo::header_only) links these: to compile them takes as long as all else.
+# Of core, what takes most of the time that running takes: loops over elements, the machine of the
+# reference, the memory of nodes. Only this has the compiler's -O3, which makes the rest a third larger
+# and no faster.
 set(rondo_loops_of_core
     base/memory.cc
     interpreter/machine.cc
@@ -54,6 +55,15 @@ set(rondo_loops_of_core
 set(rondo_loops_sources ${rondo_core_sources})
 list(JOIN rondo_loops_of_core "|" sources)
 list(FILTER rondo_loops_sources INCLUDE REGEX "^(${sources})$")
+# Of core, what a program that has core as text (rondo::header_only) links beside the loops, because to
+# compile it takes as long as all else: the records of ops, what runs programs, texts.
+set(rondo_folders_of_ops device gradient_check interpreter lower ops passes run text)
+set(rondo_ops_sources ${rondo_core_sources})
+list(JOIN rondo_folders_of_ops "|" folders)
+list(FILTER rondo_ops_sources INCLUDE REGEX "^(${folders})/")
+list(REMOVE_ITEM rondo_ops_sources ${rondo_loops_sources})
+set(rondo_text_sources ${rondo_core_sources})  # of core; the texts of other parts are not included
+list(REMOVE_ITEM rondo_text_sources ${rondo_loops_sources} ${rondo_ops_sources})
 
 set(RONDO_ABSL_TARGETS
     absl::btree
@@ -120,13 +130,10 @@ set(rondo_include_directories
 
 # The objects of one part, which archives and the shared library are made of.
 set(rondo_all_objects "")
-foreach(part IN ITEMS core loops compiler pjrt)
+foreach(part IN ITEMS text ops loops compiler pjrt)
   set(objects rondo_${part}_objects)
   list(APPEND rondo_all_objects "$<TARGET_OBJECTS:${objects}>")
   set(paths ${rondo_${part}_sources})
-  if(part STREQUAL "core")
-    list(REMOVE_ITEM paths ${rondo_loops_sources})
-  endif()
   list(SORT paths)
   list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/src/")
   add_library(${objects} OBJECT ${paths})
@@ -138,6 +145,9 @@ foreach(part IN ITEMS core loops compiler pjrt)
   # For --gc-sections below; a debug build has no use for it.
   target_compile_options(${objects} PRIVATE
                          $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-ffunction-sections;-fdata-sections>)
+  if(part MATCHES "^(text|ops|pjrt)$")
+    target_compile_options(${objects} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   target_compile_features(${objects} PUBLIC cxx_std_20)
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src"
                                                 ${rondo_include_directories})
@@ -204,19 +214,23 @@ if(BUILD_SHARED_LIBS)
   endforeach()
 else()
   set(rondo_type STATIC_LIBRARY)
-  add_library(rondo_core_archive STATIC $<TARGET_OBJECTS:rondo_core_objects>
+  # For programs that have the text of core.
+  add_library(rondo_rest_archive STATIC $<TARGET_OBJECTS:rondo_ops_objects>
                                         $<TARGET_OBJECTS:rondo_loops_objects>)
-  foreach(part IN ITEMS loops compiler pjrt)  # loops: for programs that have the rest of core as text
+  add_library(
+    rondo_core_archive STATIC $<TARGET_OBJECTS:rondo_text_objects> $<TARGET_OBJECTS:rondo_ops_objects>
+                              $<TARGET_OBJECTS:rondo_loops_objects>)
+  foreach(part IN ITEMS compiler pjrt)
     add_library(rondo_${part}_archive STATIC $<TARGET_OBJECTS:rondo_${part}_objects>)
   endforeach()
-  foreach(part IN ITEMS core loops compiler pjrt)
+  foreach(part IN ITEMS core rest compiler pjrt)
     set_target_properties(rondo_${part}_archive PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo_${part}
                                                            EXPORT_NAME ${part}_archive)
   endforeach()
   foreach(part IN ITEMS core compiler pjrt)
     add_library(rondo_${part} INTERFACE)
   endforeach()
-  foreach(part IN ITEMS core loops)
+  foreach(part IN ITEMS core rest)
     target_link_libraries(rondo_${part}_archive INTERFACE ${RONDO_LINK_LIBRARIES}
                                                           ${RONDO_OPTIONAL_LIBRARIES})
   endforeach()
@@ -232,7 +246,7 @@ else()
   target_link_libraries(rondo_pjrt INTERFACE rondo_pjrt_archive rondo_core)
   add_library(rondo INTERFACE)
   target_link_libraries(rondo INTERFACE rondo_compiler rondo_pjrt)
-  list(APPEND rondo_libraries rondo_core_archive rondo_loops_archive rondo_compiler_archive
+  list(APPEND rondo_libraries rondo_core_archive rondo_rest_archive rondo_compiler_archive
                               rondo_pjrt_archive)
 endif()
 add_library(rondo::rondo ALIAS rondo)

@@ -2,11 +2,10 @@
 // the library, and link the CMake target rondo::header_only (or Abseil and fmt) there. All other
 // source files include <rondo/rondo.h> as usual.
 //
-// It is the text of rondo::core: tracing, derivatives, batching, texts, the reference interpreter.
-// Loops over elements (the kernels of ops) are not: they take as long to compile as all else.
-// It also brings Abseil, fmt and the library's internal headers into that one source file. Keep
-// that file small. The target links the compiled rest: these loops, the compiler and the client of
-// PJRT plugins.
+// It is the text of what traces, differentiates and batches programs. The target links the compiled
+// rest: the ops with their kernels, the reference interpreter, printers and readers, the compiler
+// and the client of PJRT plugins, which take longer to compile than all of it. It also brings
+// Abseil, fmt and the library's internal headers into that one source file. Keep that file small.
 #pragma once
 
 #if defined(RONDO_SHARED)

@@ -78,7 +78,7 @@ endforeach()
 # Other programs, with everything that they run compared with XLA as well (watch/watch.cc), by the
 # plugin in their own process.
 set_source_files_properties(
-  "${PROJECT_SOURCE_DIR}/src/run/compile.cc" "${PROJECT_SOURCE_DIR}/src/run/execute.cc" TARGET_DIRECTORY rondo_core_objects
+  "${PROJECT_SOURCE_DIR}/src/run/compile.cc" "${PROJECT_SOURCE_DIR}/src/run/execute.cc" TARGET_DIRECTORY rondo_ops_objects
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # --wrap sees no calls within one unit
 add_library(rondo_xla_watch OBJECT "${PROJECT_SOURCE_DIR}/tests/xla/watch/watch.cc")
 rondo_configure_target(rondo_xla_watch)
