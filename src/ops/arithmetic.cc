@@ -111,6 +111,13 @@ struct Round {
     return round_even(x);
   }
 };
+struct RoundAway {
+  template <lower::Float N>
+  N operator()(N x) const {
+    const N size = abs(x), whole = floor(size);  // the difference is exact
+    return copy_sign(select(size - whole >= N::of(0.5), whole + N::of(1), whole), x);
+  }
+};
 
 }  // namespace math
 
@@ -282,6 +289,10 @@ const OpDef kRound = elementwise<1, math::Round, kFloats>(
     {.name = "round",
      .derivative = {.zero = true},
      .text = {.hlo = "round-nearest-even", .stablehlo = "stablehlo.round_nearest_even"}});
+const OpDef kRoundAway = elementwise<1, math::RoundAway, kFloats>(
+    {.name = "round_half_away",
+     .derivative = {.zero = true},
+     .text = {.hlo = "round-nearest-afz", .stablehlo = "stablehlo.round_nearest_afz"}});
 
 const OpDef kMaximumSlope =
     elementwise<2, MaximumSlope, kFloats>({.name = "maximum_slope",
@@ -312,6 +323,7 @@ std::span<const OpDef* const> arithmetic_records() {
                                           &kFloor,
                                           &kCeil,
                                           &kRound,
+                                          &kRoundAway,
                                           &kClampIndex,
                                           &kMaximumSlope,
                                           &kRemainderQuotient};
@@ -379,6 +391,7 @@ Tensor operator+(const Operand& x) { return ir::checked(x.any(), "+", x.at()); }
 Tensor floor(const Operand& x) { return ops::unary_op(ops::kFloor, x); }
 Tensor ceil(const Operand& x) { return ops::unary_op(ops::kCeil, x); }
 Tensor round(const Operand& x) { return ops::unary_op(ops::kRound, x); }
+Tensor round_half_away(const Operand& x) { return ops::unary_op(ops::kRoundAway, x); }
 
 Tensor abs(const Operand& x) {
   const Tensor tensor = ir::checked(x.any(), "abs", x.at());

@@ -16,7 +16,7 @@ namespace rondo::ops {
 
 // Arithmetic.
 extern const OpDef kAdd, kSubtract, kMultiply, kDivide, kRemainder, kMaximum, kMinimum, kPower;
-extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kClamp;
+extern const OpDef kNegate, kAbs, kSign, kFloor, kCeil, kRound, kRoundAway, kClamp;
 /// A clamp of indices to [0, operand 2] that represents the user's op: an index that it changes is
 /// out of range.
 extern const OpDef kClampIndex;

@@ -290,7 +290,13 @@ Tensor log(const Operand& x) { return ops::unary_op(ops::kLog, x); }
 Tensor log1p(const Operand& x) { return ops::unary_op(ops::kLog1p, x); }
 Tensor sqrt(const Operand& x) { return ops::unary_op(ops::kSqrt, x); }
 Tensor rsqrt(const Operand& x) { return ops::unary_op(ops::kRsqrt, x); }
-Tensor cbrt(const Operand& x) { return ops::unary_op(ops::kCbrt, x); }
+Tensor cbrt(const Operand& x) {
+  const Tensor z = ir::checked(x.any(), "cbrt", x.at());
+  if (!is_complex(z.dtype())) return ops::unary_op(ops::kCbrt, {z, x.at()});
+  const ir::LocationScope location(ir::place_in_force(x.at()));
+  const Tensor size = cbrt(abs(z)), angle = atan2(imag(z), real(z)) / 3;
+  return complex(size * cos(angle), size * sin(angle));
+}
 Tensor logistic(const Operand& x) { return ops::unary_op(ops::kLogistic, x); }
 Tensor pow(const Operand& x, const Operand& y) { return ops::binary_op(ops::kPower, x, y); }
 Tensor erf(const Operand& x) { return ops::unary_op(ops::kErf, x); }

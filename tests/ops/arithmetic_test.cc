@@ -217,10 +217,23 @@ TEST(HalfArithmetic, IsDoneInF32AndRoundedOnce) {
   EXPECT_EQ((c * d).type(), bf16({3}));
 }
 
+TEST(RoundHalfAway, IsTheRoundOfC) {
+  // 0.49999997 is the float below a half; from 2^23 on all floats are whole.
+  std::vector<float> x{0.49999997f, -0.49999997f, 8388607.5f, 8388609.f, 1e30f, 0.f, -0.f, kInf};
+  for (int i = -40; i <= 40; i++) x.push_back(static_cast<float>(i) / 8);
+  std::vector<float> want;
+  for (const float each : x) want.push_back(std::round(each));
+  expect_signed<float>(round_half_away(vec<float>(x)), want);
+  expect_signed<double>(round_half_away(vec<double>({0.49999999999999994, -2.5, kNan})),
+                        {0, -3, kNan});
+  expect_error([] { round_half_away(vec<int>({1})); }, {"round_half_away: takes floats"});
+}
+
 TEST(HalfArithmetic, HasTheEdgesOfFloats) {
   const Tensor x = vec_of<float16, float>({2.5f, -0.5f, kNan, -kInf, -0.0f});
   const auto as_floats = [](const Tensor& t) { return convert(t, DType::kF32); };
   expect_signed<float>(as_floats(round(x)), {2, -0.0f, kNan, -kInf, -0.0f});
+  expect_signed<float>(as_floats(round_half_away(x)), {3, -1, kNan, -kInf, -0.0f});
   expect_signed<float>(as_floats(sign(x)), {1, -1, kNan, -1, -0.0f});
   expect_signed<float>(as_floats(maximum(x, 0)), {2.5f, 0, kNan, 0, 0});
   expect_signed<float>(as_floats(abs(x)), {2.5f, 0.5f, kNan, kInf, 0});

@@ -30,6 +30,8 @@ RONDO_API Tensor floor(const Operand& x);
 RONDO_API Tensor ceil(const Operand& x);
 /// To the nearest whole number, halves to even.
 RONDO_API Tensor round(const Operand& x);
+/// The nearest whole number, halves away from zero, as C's round.
+RONDO_API Tensor round_half_away(const Operand& x);
 
 // Powers, exponentials and logarithms, of floats and complex numbers. Complex ones have their
 // branch cut along the negative real axis, as in C.
@@ -44,7 +46,7 @@ RONDO_API Tensor log1p(const Operand& x);
 RONDO_API Tensor sqrt(const Operand& x);
 /// 1 / sqrt(x).
 RONDO_API Tensor rsqrt(const Operand& x);
-/// The real cube root; floats only.
+/// The real cube root; of a complex number the principal one.
 RONDO_API Tensor cbrt(const Operand& x);
 /// 1 / (1 + exp(-x)).
 RONDO_API Tensor logistic(const Operand& x);
