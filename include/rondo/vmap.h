@@ -60,6 +60,8 @@ RONDO_API Tensor axis_sum(const Operand& x, std::string_view name);
 RONDO_API Tensor axis_mean(const Operand& x, std::string_view name);
 RONDO_API Tensor axis_max(const Operand& x, std::string_view name);
 RONDO_API Tensor axis_min(const Operand& x, std::string_view name);
+/// The values of all lanes along a new leading axis, the same in all of them.
+RONDO_API Tensor axis_gather(const Operand& x, std::string_view name);
 /// The index of this lane, s32[], from 0.
 RONDO_API Tensor axis_index(std::string_view name, SourceLocation at = SourceLocation::current());
 /// The number of lanes.

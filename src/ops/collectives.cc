@@ -1,11 +1,13 @@
 #include "ops/collectives.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "ops/derivative_rules.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
+#include "rondo/ops.h"
 #include "rondo/vmap.h"
 
 namespace rondo::ops {
@@ -25,9 +27,13 @@ InferredTypes infer_axis_reduce(const InferContext& context) {
     context.fail("complex numbers have no order\n  Take it of abs(x), real(x) or imag(x).");
   return {context.type(0)};
 }
+InferredTypes infer_axis_gather(const InferContext& context) {
+  return {ir::with_lanes(context.type(0), context.attrs<AxisGatherAttributes>().lanes)};
+}
 InferredTypes infer_axis_index(const InferContext&) { return {{DType::kS32, {}}}; }
 
 std::string_view reduced_axis(const Node& node) { return node.attrs<AxisReduceAttributes>().axis; }
+std::string_view gathered_axis(const Node& node) { return node.attrs<AxisGatherAttributes>().axis; }
 std::string_view index_axis(const Node& node) { return node.attrs<AxisIndexAttributes>().axis; }
 
 /// n times x: the sum of a value that is the same in all lanes.
@@ -48,6 +54,20 @@ ir::BatchValues axis_reduce_batch(const ir::BatchCall& c) {
 /// Over its own named axis, the result is the same in all lanes.
 ir::Flags axis_reduce_batched(const Node& node, const ir::Flags& operands, ir::Batching& batching) {
   return {operands[0] && reduced_axis(node) != batching.axis_name()};
+}
+
+ir::BatchValues axis_gather_batch(const ir::BatchCall& c) {
+  const auto& a = c.node.attrs<AxisGatherAttributes>();
+  if (a.axis == c.batching.axis_name()) return {{c.full(0)}};
+  if (!c.batched(0)) return {{make(kAxisGather, {c.x(0)}, a, c.at())}};
+  // The new axis comes before the lanes that are batched here.
+  std::vector<std::int64_t> swap(static_cast<std::size_t>(c.x(0).rank()) + 1);
+  std::iota(swap.begin(), swap.end(), 0);
+  std::swap(swap[0], swap[1]);
+  return {{transpose({make(kAxisGather, {c.x(0)}, a, c.at()), c.at()}, swap), true}};
+}
+ir::Flags axis_gather_batched(const Node& node, const ir::Flags& operands, ir::Batching& batching) {
+  return {operands[0] && gathered_axis(node) != batching.axis_name()};
 }
 
 ir::BatchValues axis_index_batch(const ir::BatchCall& c) {
@@ -72,6 +92,14 @@ bool sums(const Node& node) {
 /// all lanes' cotangents: the derivative is that of the sum of the lanes' results.
 std::vector<Tensor> axis_reduce_transpose(const TransposeCall& c) {
   return {make(kAxisReduce, {c.ct()}, c.node.attributes, c.at())};
+}
+
+/// As for a sum: the cotangents that all lanes have for this lane's row.
+std::vector<Tensor> axis_gather_transpose(const TransposeCall& c) {
+  const auto& a = c.node.attrs<AxisGatherAttributes>();
+  const Tensor all =
+      make(kAxisReduce, {c.ct()}, AxisReduceAttributes{a.axis, Combiner::kAdd}, c.at());
+  return {take({all, c.at()}, make(kAxisIndex, {}, AxisIndexAttributes{a.axis}, c.at()))};
 }
 
 std::string known_axes() {
@@ -105,11 +133,25 @@ const OpDef kAxisReduce{
                    .transpose = axis_reduce_transpose},
     .batching = {
         .rule = axis_reduce_batch, .varying = axis_reduce_batched, .axis_name = reduced_axis}};
+const OpDef kAxisGather{
+    .name = "axis_gather",
+    .arity = 1,
+    .types = {.infer = infer_axis_gather},
+    .derivative = {.linear = Linear::kJointly, .transpose = axis_gather_transpose},
+    .batching = {
+        .rule = axis_gather_batch, .varying = axis_gather_batched, .axis_name = gathered_axis}};
 const OpDef kAxisIndex{.name = "axis_index",
                        .arity = 0,
                        .types = {.infer = infer_axis_index},
                        .derivative = {.zero = true},
                        .batching = {.rule = axis_index_batch, .axis_name = index_axis}};
+
+std::optional<std::int64_t> named_axis_size(std::string_view name) {
+  for (const NamedAxis& axis : axes_in_force) {
+    if (axis.name == name) return axis.size;
+  }
+  return std::nullopt;
+}
 
 NamedAxisScope::NamedAxisScope(const std::string& name, std::int64_t size, SourceLocation at)
     : named_(!name.empty()) {
@@ -170,6 +212,12 @@ Tensor axis_mean(const Operand& x, std::string_view name) {
   const Tensor mean = Operand(axis_sum(Operand(wide, x.at()), name), x.at()) /
                       Operand(static_cast<double>(lanes), x.at());
   return narrow ? convert(Operand(mean, x.at()), value.dtype()) : mean;
+}
+
+Tensor axis_gather(const Operand& x, std::string_view name) {
+  const std::int64_t lanes = ops::named_axis("axis_gather", name, x.at()).size;
+  return ir::make(ops::kAxisGather, {ir::checked(x.any(), "axis_gather", x.at())},
+                  ops::AxisGatherAttributes{std::string(name), lanes}, x.at());
 }
 
 Tensor axis_index(std::string_view name, SourceLocation at) {

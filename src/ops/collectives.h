@@ -19,11 +19,22 @@ struct AxisReduceAttributes {
 };
 extern const ir::OpDef kAxisReduce;
 
+/// The values of all lanes, along a new leading axis.
+struct AxisGatherAttributes {
+  std::string axis;
+  std::int64_t lanes;
+  bool operator==(const AxisGatherAttributes&) const = default;
+};
+extern const ir::OpDef kAxisGather;
+
 struct AxisIndexAttributes {
   std::string axis;
   bool operator==(const AxisIndexAttributes&) const = default;
 };
 extern const ir::OpDef kAxisIndex;
+
+/// The number of lanes of the vmap around with this axis_name; nullopt if there is none.
+std::optional<std::int64_t> named_axis_size(std::string_view name);
 
 /// While one exists, collectives can name the axis. Throws TraceError for a name that is taken.
 class NamedAxisScope {

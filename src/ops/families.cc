@@ -58,7 +58,7 @@ constexpr const ir::OpDef* kArrayRecords[] = {
     // C++ functions
     &kCustomCall,
     // over the lanes of an enclosing vmap
-    &kAxisReduce, &kAxisIndex,
+    &kAxisReduce, &kAxisGather, &kAxisIndex,
 };
 // clang-format on
 

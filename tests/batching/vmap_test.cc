@@ -171,6 +171,25 @@ TEST(Collectives, CombineTheLanesOfANamedAxis) {
   expect_values<float>(twos, {3}, {6, 6, 6});
 }
 
+TEST(Collectives, GatherTheLanesOfANamedAxis) {
+  const auto f = vmap([](Tensor x) { return axis_gather(x, "i"); }, {.axis_name = "i"});
+  const Tensor x = matrix({{1.f, 2.f}, {3.f, 4.f}});
+  expect_values<float>(f(x), {2, 2, 2}, {1, 2, 3, 4, 1, 2, 3, 4});
+  // Of the outer axis: [inner][outer].
+  const auto outer = vmap(vmap([](Tensor x) { return axis_gather(x, "o"); }), {.axis_name = "o"});
+  expect_values<float>(outer(x), {2, 2, 2}, {1, 3, 2, 4, 1, 3, 2, 4});
+  // The sum over lanes l of sum_k w_k x_k (l + 1) has the derivative 3 w_k in x_k.
+  const auto g = [](Tensor x) {
+    return sum(vmap(
+        [](Tensor v) {
+          const Tensor w = constant({5.f, 7.f});
+          return sum(axis_gather(v, "i") * w) * convert(axis_index("i") + 1, DType::kF32);
+        },
+        {.axis_name = "i"})(x));
+  };
+  expect_values<float>(grad(g)(constant({1.f, 2.f})), {2}, {15, 21});
+}
+
 TEST(Collectives, AreTheSameInAllLanes) {
   const auto f =
       vmap([](Tensor x) { return axis_sum(x, "i"); }, {.out_axes = std::nullopt, .axis_name = "i"});
