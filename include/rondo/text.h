@@ -41,8 +41,8 @@ RONDO_API std::string to_stablehlo_text(const Function& function,
 /// The program of a StableHLO module, its function @main, from the text that JAX and XLA write, in
 /// the generic form or the short one. Calls are inlined; a `while` becomes a loop, which is
 /// differentiated and run as one that was traced. Throws ParseError, with line and column, for text
-/// that is not StableHLO and for what is not supported: sizes that are not known, quantized types,
-/// tuples, and the ops that docs/ops.md does not list.
+/// that is not StableHLO and for what is not supported, such as sizes that depend on arguments and
+/// parameters that are tuples (docs/formats.md).
 RONDO_API Function parse_stablehlo_text(std::string_view text);
 /// The program of an HLO module, its entry computation, from the text that XLA writes and dumps,
 /// and from ours: with layouts, metadata and shardings, which are ignored, and computations by name

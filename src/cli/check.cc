@@ -31,7 +31,8 @@ int check_programs(const std::vector<std::string>& files, std::istream& in, std:
   int status = kFine;
   for (const std::string& file : files) {
     try {
-      const CheckReport report = run_checks(content_of(file, in));
+      // What others computed was rounded after each product.
+      const CheckReport report = run_checks(content_of(file, in), {.contract = false});
       for (const CheckReport::Function& function : report.functions) {
         if (function.message.empty()) continue;
         out << fmt::format("{}:{}: @{} {}: {}\n", file, function.line, function.name,

@@ -46,6 +46,7 @@ Check kind_of(std::string_view text, const mlir::Operation& operation, const Ten
   }
   if (name == "check.expect_almost_eq" || name == "check.expect_almost_eq_const") {
     check.kind = Check::Kind::kAlmostEqual;
+    if (operation.name != name) check.tolerance = 1e-3;  // as StableHLO's own tool
     check.tolerance = number_of(text, operation, "tolerance", check.tolerance);
     return check;
   }

@@ -10,6 +10,7 @@
 #include "rondo/text.h"
 #include "text/hlo/program.h"
 #include "text/mlir/cursor.h"
+#include "text/processes.h"
 #include "text/read_operation.h"
 
 namespace rondo {
@@ -193,14 +194,14 @@ class HloReader {
     if (operation.name == "bitcast" && arrays.size() == 1 && operation.types.size() == 1 &&
         arrays[0].dtype() == operation.types[0].dtype)
       return {reshape({arrays[0], at}, operation.types[0].shape.vector())};
-    if (const ReadFunction function = read_function(TextFormat::kHlo, operation))
-      return function({TextFormat::kHlo, text_, operation, arrays, {}, at});
-    const ir::OpDef* const op = record_of(TextFormat::kHlo, operation.name);
-    if (!op) fail(instruction, "this operation is not supported");
+    const ReadFunction function = read_function(TextFormat::kHlo, operation);
+    const ir::OpDef* const op = function ? nullptr : record_of(TextFormat::kHlo, operation.name);
+    if (!op && !function) fail(instruction, "this operation is not supported");
     std::vector<Function> regions;
     for (std::size_t i = 0; i < instruction.called.size(); i++)
       regions.push_back(traced(computation_of(instruction, i), std::string(operation.name), at));
-    return make_operation(*op, {TextFormat::kHlo, text_, operation, arrays, regions, at});
+    const ReadOperation read{TextFormat::kHlo, text_, operation, arrays, regions, at, &processes_};
+    return function ? function(read) : make_operation(*op, read);
   }
 
   /// The computation of an attribute: by its name, or written there.
@@ -298,6 +299,7 @@ class HloReader {
   const TextLines lines_;
   absl::flat_hash_map<std::string_view, const Computation*> by_name_;
   std::size_t calls_ = 0;
+  Processes processes_;  // that run the program
 };
 
 }  // namespace

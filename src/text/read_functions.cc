@@ -6,8 +6,12 @@
 #include "base/for_dtype.h"
 #include "fmt/format.h"
 #include "ops/broadcast.h"
+#include "rondo/detail/trace.h"
 #include "rondo/ops.h"
+#include "rondo/ops/random.h"
+#include "rondo/vmap.h"
 #include "text/mlir/cursor.h"
+#include "text/processes.h"
 #include "text/read_operation.h"
 
 namespace rondo::text {
@@ -80,6 +84,76 @@ std::vector<Tensor> read_broadcast_in_dim(const ReadOperation& read) {
                    ops::BroadcastAttributes{shape, kept}, read.at)};
 }
 
+/// A region of scalars on each element of arrays of one shape.
+std::vector<Tensor> read_map(const ReadOperation& read) {
+  if (read.regions.size() != 1 || read.operands.empty())
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{} takes arrays and a region", read.operation.name));
+  const Shape& shape = read.operands[0].shape();
+  std::vector<Tensor> elements;
+  for (const Tensor& x : read.operands)
+    elements.push_back(reshape({x, read.at}, {shape.elements()}));
+  const auto of_each = [&](const std::vector<Tensor>& one) {
+    return detail::call_function(read.regions[0], one, read.at);
+  };
+  std::vector<Tensor> results = vmap(of_each, {}, read.at)(elements);
+  for (Tensor& result : results) result = reshape({result, read.at}, shape.vector());
+  return results;
+}
+
+/// Nothing says which numbers: those that follow from the place in the text, the same on each run.
+std::vector<Tensor> read_rng(const ReadOperation& read) {
+  const bool is_hlo = read.format == TextFormat::kHlo;
+  const mlir::Attribute* const named =
+      read.operation.find(is_hlo ? "distribution" : "rng_distribution");
+  const mlir::Attribute* const brief = named ? named : read.operation.find("distribution");
+  const std::string_view word = brief ? brief->text : std::string_view();
+  const bool is_normal = word == "NORMAL" || word == "rng_normal";
+  if ((!is_normal && word != "UNIFORM" && word != "rng_uniform") || read.operands.size() < 2 ||
+      read.operation.types.size() != 1) {
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{} takes two bounds, or a mean and a deviation, and the distribution "
+                           "UNIFORM or NORMAL",
+                           read.operation.name));
+  }
+  const TensorType& type = read.operation.types[0];
+  const Tensor key = random::key({Tensor(static_cast<std::int64_t>(read.operation.at)), read.at});
+  const Operand a{read.operands[0], read.at}, b{read.operands[1], read.at};
+  if (is_normal) return {a.tensor() + b.tensor() * random::normal(key, type)};
+  return {is_floating(type.dtype) ? random::uniform(key, type, a, b)
+                                  : random::randint(key, type, a, b)};
+}
+
+std::vector<Tensor> read_dimension_size(const ReadOperation& read) {
+  check_operands(read, 1);
+  const mlir::Attribute* axis =
+      read.operation.find(read.format == TextFormat::kHlo ? "dimensions" : "dimension");
+  if (!axis) axis = read.operation.find("dim");
+  if (axis && axis->kind == mlir::Attribute::Kind::kList && axis->list.size() == 1)
+    axis = &axis->list[0];
+  const Tensor& x = read.operands[0];
+  if (!axis || axis->kind != mlir::Attribute::Kind::kInteger || axis->integer < 0 ||
+      axis->integer >= x.rank())
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{}: it needs an axis of {}", read.operation.name, x.type().str()));
+  return {Tensor(static_cast<std::int32_t>(x.dim(axis->integer)), read.at)};
+}
+
+/// Tokens order effects, of which there are none.
+std::vector<Tensor> read_token(const ReadOperation& read) {
+  return {Tensor(Literal::zeros({DType::kPred, Shape({0})}), read.at)};
+}
+
+/// What uniform_quantize and uniform_dequantize do to real numbers.
+std::vector<Tensor> read_same(const ReadOperation& read) {
+  check_operands(read, 1);
+  if (read.operation.types.size() != 1 || !is_floating(read.operation.types[0].dtype) ||
+      !is_floating(read.operands[0].dtype()))
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{}: one of its types must be quantized", read.operation.name));
+  return {convert({read.operands[0], read.at}, read.operation.types[0].dtype)};
+}
+
 /// New leading axes.
 std::vector<Tensor> read_broadcast(const ReadOperation& read) {
   check_operands(read, 1);
@@ -124,19 +198,35 @@ ReadFunction read_function(TextFormat format, const mlir::Operation& operation) 
       {"chlo.top_k", read_top_k},
       {"chlo.zeta", read_binary<zeta>},
       {"sdy.sharding_constraint", read_constraint},
+      {"interpreter.probe", read_constraint},
+      {"stablehlo.after_all", read_token},
       {"stablehlo.broadcast", read_broadcast},
       {"stablehlo.broadcast_in_dim", read_broadcast_in_dim},
+      {"stablehlo.create_token", read_token},
       {"stablehlo.dot", read_dot},
+      {"stablehlo.get_dimension_size", read_dimension_size},
+      {"stablehlo.map", read_map},
+      {"stablehlo.rng", read_rng},
+      {"stablehlo.uniform_dequantize", read_same},
+      {"stablehlo.uniform_quantize", read_same},
   };
-  if (format == TextFormat::kHlo && operation.name == "topk") return read_top_k;
+  static const absl::flat_hash_map<std::string_view, ReadFunction> kHloFunctions = {
+      {"get-dimension-size", read_dimension_size},
+      {"map", read_map},
+      {"rng", read_rng},
+      {"topk", read_top_k},
+  };
   const mlir::Attribute* target = operation.find("call_target_name");
   if (!target) target = operation.find("custom_call_target");
   if (!target) target = operation.find("callee");
   if (target && std::find(std::begin(kShardingCalls), std::end(kShardingCalls), target->text) !=
                     std::end(kShardingCalls))
     return read_constraint;
-  const auto found = kFunctions.find(operation.name);
-  return found == kFunctions.end() ? nullptr : found->second;
+  const auto& functions = format == TextFormat::kHlo ? kHloFunctions : kFunctions;
+  const auto found = functions.find(operation.name);
+  if (found != functions.end()) return found->second;
+  if (const ReadFunction variant = read_variant(format, operation.name)) return variant;
+  return read_collective(format, operation.name);
 }
 
 }  // namespace rondo::text

@@ -11,6 +11,8 @@
 
 namespace rondo::text {
 
+struct Processes;
+
 enum class TextFormat : std::uint8_t { kStablehlo, kHlo };
 
 /// An operation whose operands are known.
@@ -21,6 +23,7 @@ struct ReadOperation {
   std::span<const Tensor> operands;
   std::span<const Function> regions;
   SourceLocation at;
+  Processes* processes = nullptr;  // that run it; null: it cannot depend on them
 };
 
 /// The record of the op that the format calls so; null if there is none.
@@ -41,6 +44,8 @@ void check_results(std::string_view text, const mlir::Operation& operation,
 /// What an operation computes, by functions of ours; null if that is what its record says.
 using ReadFunction = std::vector<Tensor> (*)(const ReadOperation&);
 ReadFunction read_function(TextFormat format, const mlir::Operation& operation);
+/// Of ops that a record has for fewer types than the format; null for others.
+ReadFunction read_variant(TextFormat format, std::string_view name);
 
 /// Where operations are in a text, as locations of nodes.
 class TextLines {

@@ -6,14 +6,19 @@
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
 #include "ir/read_construct.h"
+#include "ops/slice.h"
 #include "ops/support.h"
 #include "rondo/detail/trace.h"
 #include "rondo/ops.h"
 #include "rondo/text.h"
+#include "rondo/vmap.h"
 #include "text/bytecode/artifact.h"
 #include "text/check_operations.h"
+#include "text/dynamic_shapes.h"
 #include "text/mlir/cursor.h"
 #include "text/mlir/operations.h"
+#include "text/processes.h"
+#include "text/quantized.h"
 #include "text/read_operation.h"
 
 namespace rondo {
@@ -27,6 +32,8 @@ using detail::RegionCallable;
 using mlir::Block;
 using mlir::Operation;
 
+constexpr std::int64_t kMostProcesses = 1024;
+
 class StablehloReader {
  public:
   StablehloReader(std::string_view text, const mlir::Module& module)
@@ -37,6 +44,15 @@ class StablehloReader {
         fail(function, "expected a function with a name and one region");
       by_name_.emplace(name->text, &function);
     }
+    const auto count = [&](std::string_view name) {
+      for (const mlir::Entry& entry : module.attributes) {
+        if (entry.name == name && entry.value.kind == mlir::Attribute::Kind::kInteger)
+          return std::clamp<std::int64_t>(entry.value.integer, 1, kMostProcesses);
+      }
+      return std::int64_t{1};
+    };
+    all_.replicas = count("mhlo.num_replicas");
+    all_.partitions = count("mhlo.num_partitions");
   }
 
   Function main() {
@@ -48,12 +64,19 @@ class StablehloReader {
     });
   }
 
-  /// Of this module, in order.
+  /// Of this module, in order: those that hold checks, or @main without any, or else all.
   std::vector<CheckedFunction> checked_functions() {
+    const auto has_checks = [](const Operation& function) {
+      const std::vector<Operation>& operations = function.regions[0].operations;
+      return std::any_of(operations.begin(), operations.end(), is_check);
+    };
+    const bool any = std::any_of(module_.functions.begin(), module_.functions.end(), has_checks);
+    const auto main = by_name_.find("main");
     std::vector<CheckedFunction> checked;
     for (const Operation& function : module_.functions) {
       const Block& body = function.regions[0];
-      if (std::none_of(body.operations.begin(), body.operations.end(), is_check)) continue;
+      if (any ? !has_checks(function) : main != by_name_.end() && main->second != &function)
+        continue;
       CheckedFunction& made = checked.emplace_back();
       made.name = function.find("sym_name")->text;
       made.line = mlir::place_of(text_, function.at).line;
@@ -64,7 +87,11 @@ class StablehloReader {
   }
 
  private:
-  using Scope = absl::flat_hash_map<std::string_view, std::vector<Tensor>>;
+  struct Value {
+    std::vector<Tensor> tensors;
+    bool is_tuple = false;  // of these elements, else of that many results
+  };
+  using Scope = absl::flat_hash_map<std::string_view, Value>;
 
   template <class Build>
   Function program(const Operation& function, const Build& build) {
@@ -72,6 +99,8 @@ class StablehloReader {
     std::vector<TensorType> types;
     std::vector<std::string> names;
     for (const mlir::Parameter& parameter : body.parameters) {
+      if (parameter.details && !parameter.details->unknown.empty())
+        fail(function, fmt::format("the sizes of its parameter %{} are not known", parameter.name));
       types.push_back(parameter.type);
       names.emplace_back(parameter.name);
     }
@@ -97,6 +126,7 @@ class StablehloReader {
       made.error = error.what();
       scopes_.clear();
       calls_ = 0;
+      processes_ = &all_;
     }
     checks_ = nullptr;
   }
@@ -104,6 +134,7 @@ class StablehloReader {
   /// What it says is compared, and stands among the results of the program.
   std::vector<Tensor> check(const Operation& operation, std::span<const Tensor> operands) {
     if (!checks_) return check_result(operation);  // of a program that is only run
+    if (processes_ != &all_) fail(operation, "processes that run at once cannot check values");
     ReadCheck read = read_check(text_, operation, operands);
     read.check.line = mlir::place_of(text_, operation.at).line;
     checks_->push_back(read.check);
@@ -123,27 +154,34 @@ class StablehloReader {
     return leaves;
   }
 
-  const std::vector<Tensor>* find(std::string_view name) const {
+  const Value* find(std::string_view name) const {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       const auto found = scope->find(name);
       if (found != scope->end()) return &found->second;
     }
     return nullptr;
   }
-  Tensor value(const Operation& operation, const mlir::Use& use) const {
-    const std::vector<Tensor>* const values = find(use.name);
-    if (!values) mlir::fail(text_, use.at, fmt::format("%{} is not defined before this", use.name));
-    if (use.element >= values->size())
-      mlir::fail(text_, use.at, fmt::format("%{} has {} results", use.name, values->size()));
-    if (values->size() > 1 && use.element == 0 &&
+  /// Appends the value, or the elements of the tuple.
+  void append_value(const Operation& operation, const mlir::Use& use,
+                    std::vector<Tensor>& tensors) const {
+    const Value* const value = find(use.name);
+    if (!value) mlir::fail(text_, use.at, fmt::format("%{} is not defined before this", use.name));
+    const std::vector<Tensor>& results = value->tensors;
+    if (value->is_tuple) {
+      tensors.insert(tensors.end(), results.begin(), results.end());
+      return;
+    }
+    if (use.element >= results.size())
+      mlir::fail(text_, use.at, fmt::format("%{} has {} results", use.name, results.size()));
+    if (results.size() > 1 && use.element == 0 &&
         text_.substr(use.at + use.name.size() + 1, 1) != "#")
       fail(operation,
-           fmt::format("%{} has {} results: name one, %{}#0", use.name, values->size(), use.name));
-    return (*values)[use.element];
+           fmt::format("%{} has {} results: name one, %{}#0", use.name, results.size(), use.name));
+    tensors.push_back(results[use.element]);
   }
-  void define(const Operation& operation, std::string_view name, std::vector<Tensor> values) {
+  void define(const Operation& operation, std::string_view name, Value value) {
     if (find(name)) fail(operation, fmt::format("%{} is defined twice", name));
-    scopes_.back().emplace(name, std::move(values));
+    scopes_.back().emplace(name, std::move(value));
   }
 
   /// In a scope of its own, which sees nothing of the caller's.
@@ -164,11 +202,11 @@ class StablehloReader {
     }
     scopes_.emplace_back();
     for (std::size_t i = 0; i < arguments.size(); i++)
-      scopes_.back().emplace(block.parameters[i].name, std::vector<Tensor>{arguments[i]});
+      scopes_.back().emplace(block.parameters[i].name, Value{{arguments[i]}});
     std::vector<Tensor> results;
     for (const Operation& operation : block.operations) {
       std::vector<Tensor> operands;
-      for (const mlir::Use& use : operation.operands) operands.push_back(value(operation, use));
+      for (const mlir::Use& use : operation.operands) append_value(operation, use, operands);
       if (operation.name == "stablehlo.return" || operation.name == "func.return" ||
           operation.name == "return") {
         results = std::move(operands);
@@ -181,24 +219,31 @@ class StablehloReader {
   }
 
   void define_results(const Operation& operation, std::vector<Tensor> values) {
+    if (operation.details && operation.details->is_tuple) {
+      if (operation.results.size() > 1 || values.size() != operation.types.size())
+        fail(operation, "tuples among several results are not supported");
+      if (!operation.results.empty())
+        define(operation, operation.results[0].name, {std::move(values), true});
+      return;
+    }
     if (operation.results.size() == 1) {
       if (operation.results[0].count != values.size())
         fail(operation,
              fmt::format("it has {} results, not {}", values.size(), operation.results[0].count));
-      define(operation, operation.results[0].name, std::move(values));
+      define(operation, operation.results[0].name, {std::move(values)});
       return;
     }
     if (operation.results.size() > values.size())
       fail(operation, fmt::format("it has {} results", values.size()));
     for (std::size_t i = 0; i < operation.results.size(); i++)
-      define(operation, operation.results[i].name, {values[i]});
+      define(operation, operation.results[i].name, {{values[i]}});
   }
 
   std::vector<Tensor> build(const Operation& operation, std::span<const Tensor> operands) {
     std::vector<Tensor> results;
     try {
       const ir::LocationScope location(at(operation));
-      results = build_any(operation, operands);
+      results = build_fixed(operation, operands);
     } catch (const TraceError& error) {
       const std::string_view message = error.what();
       mlir::fail(text_, operation.at, std::string(message));
@@ -207,20 +252,33 @@ class StablehloReader {
     return results;
   }
 
+  /// With sizes and types that ops have.
+  std::vector<Tensor> build_fixed(const Operation& operation, std::span<const Tensor> operands) {
+    if (const auto fixed = with_fixed_sizes(text_, operation, operands))
+      return build_fixed(fixed->operation, fixed->operands);
+    if (const auto real = with_real_types(text_, operation, operands, at(operation)))
+      return quantized_results(operation, build_any(real->operation, real->operands),
+                               at(operation));
+    return build_any(operation, operands);
+  }
+
   std::vector<Tensor> build_any(const Operation& operation, std::span<const Tensor> operands) {
     if (operation.name == "stablehlo.constant") return {constant(operation)};
     if (is_check(operation)) return check(operation, operands);
     if (operation.name == "func.call" || operation.name == "call")
       return call(operation, operands, "callee");
     if (operation.name == "stablehlo.composite") return call(operation, operands, "decomposition");
+    if (operation.name == "stablehlo.tuple") return {operands.begin(), operands.end()};
+    if (operation.name == "stablehlo.get_tuple_element") return element(operation, operands);
+    if (operation.name == "interpreter.run_parallel") return run_parallel(operation, operands);
     const ReadFunction function = read_function(TextFormat::kStablehlo, operation);
     const ir::OpDef* const op =
         function ? nullptr : record_of(TextFormat::kStablehlo, operation.name);
     if (!op && !function) fail(operation, "this operation is not supported");
     if (op && op->text.read) return construct(*op, operation, operands);
     const std::vector<Function> regions = closed_regions(operation);
-    const ReadOperation read{TextFormat::kStablehlo, text_, operation, operands, regions,
-                             at(operation)};
+    const ReadOperation read{TextFormat::kStablehlo, text_,     operation, operands, regions,
+                             at(operation),          processes_};
     if (function) return function(read);
     return make_operation(*op, read);
   }
@@ -232,14 +290,109 @@ class StablehloReader {
     return tensor_of(*value, at(operation));
   }
 
+  /// The elements of an element of a tuple.
+  std::vector<Tensor> element(const Operation& operation, std::span<const Tensor> operands) const {
+    const mlir::Attribute* const index = operation.find("index");
+    const mlir::TypeDetailsPointer& type = operation.operand_details;
+    if (!index || index->kind != mlir::Attribute::Kind::kInteger || !type || !type->is_tuple ||
+        index->integer < 0 || static_cast<std::size_t>(index->integer) >= type->tuple.size() ||
+        operation.operand_types.size() != operands.size())
+      fail(operation, "it needs a tuple, and the index of one of its elements");
+    std::size_t first = 0;
+    for (std::int64_t i = 0; i < index->integer; i++)
+      first += type->tuple[static_cast<std::size_t>(i)];
+    const auto found =
+        operands.subspan(first, type->tuple[static_cast<std::size_t>(index->integer)]);
+    return {found.begin(), found.end()};
+  }
+
+  const Block& function_of(const Operation& operation, const mlir::Attribute& name) const {
+    const auto found = by_name_.find(name.text);
+    if (found == by_name_.end())
+      fail(operation, fmt::format("there is no function @{}", name.text));
+    return found->second->regions[0];
+  }
+
+  /// Functions of several processes at once, replicas with their partitions, on the operands of the
+  /// first process, then those of the second, and so on.
+  std::vector<Tensor> run_parallel(const Operation& operation, std::span<const Tensor> operands) {
+    using Kind = mlir::Attribute::Kind;
+    const mlir::Attribute* const rows = operation.find("programs");
+    if (!rows || rows->kind != Kind::kList || rows->list.empty())
+      fail(operation, "it needs `programs`, a list of functions for each replica");
+    Processes processes;
+    processes.replicas = static_cast<std::int64_t>(rows->list.size());
+    processes.partitions = static_cast<std::int64_t>(rows->list[0].list.size());
+    std::vector<const Block*> programs;
+    for (const mlir::Attribute& row : rows->list) {
+      if (row.list.size() != rows->list[0].list.size())
+        fail(operation, "each replica needs as many partitions");
+      for (const mlir::Attribute& name : row.list)
+        programs.push_back(&function_of(operation, name));
+    }
+    if (programs.empty() || processes.count() > kMostProcesses)
+      fail(operation, fmt::format("it can have 1 to {} processes", kMostProcesses));
+    const mlir::Attribute* const infeed = operation.find("infeed");
+    processes.in_turn = infeed || programs.size() == 1 ||
+                        std::any_of(programs.begin(), programs.end(),
+                                    [&](const Block* p) { return p != programs[0]; });
+    if (infeed) {
+      for (const mlir::Attribute& name : infeed->list)
+        processes.infeed.push_back(build_function(function_of(operation, name), {}));
+    }
+    if (++calls_ > kMostCalls) fail(operation, "functions call each other without end");
+    Processes* const outer = std::exchange(processes_, &processes);
+    std::vector<Tensor> results;
+    if (processes.in_turn) {
+      for (const Block* program : programs) {
+        const std::size_t count = program->parameters.size();
+        if (count > operands.size()) fail(operation, "it has too few operands");
+        const std::vector<Tensor> more = build_function(*program, operands.first(count));
+        results.insert(results.end(), more.begin(), more.end());
+        operands = operands.subspan(count);
+        processes.only++;
+      }
+      if (!operands.empty()) fail(operation, "it has too many operands");
+    } else {
+      results = run_lanes(operation, *programs[0], operands, programs.size());
+    }
+    processes_ = outer;
+    calls_--;
+    return results;
+  }
+
+  /// One program on all processes.
+  std::vector<Tensor> run_lanes(const Operation& operation, const Block& program,
+                                std::span<const Tensor> operands, std::size_t processes) {
+    const std::size_t count = program.parameters.size();
+    if (operands.size() != count * processes)
+      fail(operation, fmt::format("{} processes with {} operands each have {}", processes, count,
+                                  count * processes));
+    std::vector<Tensor> lanes;
+    for (std::size_t i = 0; i < count; i++) {
+      std::vector<Tensor> of_each;
+      for (std::size_t p = 0; p < processes; p++) of_each.push_back(operands[p * count + i]);
+      lanes.push_back(stack(of_each, 0));
+    }
+    const auto each = [&](const std::vector<Tensor>& arguments) {
+      return build_function(program, arguments);
+    };
+    const std::vector<Tensor> all =
+        vmap(each, {.axis_size = processes, .axis_name = std::string(kProcessAxis)},
+             at(operation))(lanes);
+    std::vector<Tensor> results;
+    for (std::size_t p = 0; p < processes; p++) {
+      for (const Tensor& result : all)
+        results.push_back(ops::row_of(result, static_cast<std::int64_t>(p), at(operation)));
+    }
+    return results;
+  }
+
   std::vector<Tensor> call(const Operation& operation, std::span<const Tensor> operands,
                            std::string_view attribute) {
     const mlir::Attribute* const callee = operation.find(attribute);
-    const auto found = callee ? by_name_.find(callee->text) : by_name_.end();
-    if (found == by_name_.end())
-      fail(operation, callee ? fmt::format("there is no function @{}", callee->text)
-                             : fmt::format("the attribute `{}` is missing", attribute));
-    const Block& body = found->second->regions[0];
+    if (!callee) fail(operation, fmt::format("the attribute `{}` is missing", attribute));
+    const Block& body = function_of(operation, *callee);
     if (body.parameters.size() != operands.size())
       fail(operation, fmt::format("@{} has {} parameters, and gets {}", callee->text,
                                   body.parameters.size(), operands.size()));
@@ -290,6 +443,8 @@ class StablehloReader {
   const TextLines lines_;
   std::vector<Scope> scopes_;
   std::size_t calls_ = 0;
+  Processes all_;  // that run the program
+  Processes* processes_ = &all_;
   std::vector<Check>* checks_ = nullptr;  // of the program that is built
   std::vector<Tensor> compared_;
 };

@@ -24,9 +24,10 @@ class Parser {
       const Offset at = cursor_.at();
       if (cursor_.accept_word("module")) {
         if (cursor_.peek() == '@') cursor_.name_after('@');
-        if (cursor_.accept_word("attributes")) skip_attributes();
-        cursor_.expect("{");
         Module module;
+        if (cursor_.accept_word("attributes"))
+          parse_entries(cursor_, "{", "}", aliases_, module.attributes);
+        cursor_.expect("{");
         while (!cursor_.accept("}")) add_function(module.functions);
         skip_location(cursor_);
         modules.push_back(std::move(module));
@@ -35,7 +36,8 @@ class Parser {
         if (module.name == "func.func") {
           loose.functions.push_back(std::move(module));
         } else if (module.name == "builtin.module" && module.regions.size() == 1) {
-          modules.push_back({std::move(module.regions[0].operations)});
+          modules.push_back(
+              {std::move(module.regions[0].operations), std::move(module.attributes)});
         } else {
           fail(cursor_.text(), at, "expected a module or a function");
         }
@@ -109,11 +111,11 @@ class Parser {
       if (cursor_.accept("(")) {
         while (!cursor_.accept(")")) {
           if (!function.types.empty()) cursor_.expect(",");
-          function.types.push_back(parse_tensor_type(cursor_));
+          parse_type(cursor_, function.types, function.details);
           skip_attributes();
         }
       } else {
-        function.types.push_back(parse_tensor_type(cursor_));
+        parse_type(cursor_, function.types, function.details);
       }
     }
     if (cursor_.accept_word("attributes")) skip_attributes();
@@ -138,7 +140,10 @@ class Parser {
       Parameter parameter;
       parameter.name = cursor_.name_after('%');
       cursor_.expect(":");
-      parameter.type = parse_tensor_type(cursor_);
+      std::vector<TensorType> types;
+      parse_type(cursor_, types, parameter.details);
+      if (types.size() != 1) cursor_.fail("parameters that are tuples are not supported");
+      parameter.type = types[0];
       skip_attributes();
       skip_location(cursor_);
       block.parameters.push_back(std::move(parameter));
@@ -227,28 +232,29 @@ class Parser {
   void parse_types(Operation& operation) {
     if (cursor_.accept("(")) {
       operation.has_operand_types = true;
-      operation.operand_types = parse_type_list(")");
+      operation.operand_types = parse_type_list(")", operation.operand_details);
       cursor_.expect("->");
       parse_result_types(operation);
       return;
     }
-    operation.types = parse_type_list("");
+    operation.types = parse_type_list("", operation.details);
     if (!cursor_.accept("->")) return;
     operation.has_operand_types = true;
     operation.operand_types = std::exchange(operation.types, {});
+    operation.operand_details = std::exchange(operation.details, nullptr);
     parse_result_types(operation);
   }
   void parse_result_types(Operation& operation) {
     if (cursor_.accept("("))
-      operation.types = parse_type_list(")");
+      operation.types = parse_type_list(")", operation.details);
     else
-      operation.types = {parse_tensor_type(cursor_)};
+      parse_type(cursor_, operation.types, operation.details);
   }
-  std::vector<TensorType> parse_type_list(std::string_view close) {
+  std::vector<TensorType> parse_type_list(std::string_view close, TypeDetailsPointer& details) {
     std::vector<TensorType> types;
     if (!close.empty() && cursor_.accept(close)) return types;
     do {
-      types.push_back(parse_tensor_type(cursor_));
+      parse_type(cursor_, types, details);
     } while (cursor_.accept(","));
     if (!close.empty()) cursor_.expect(close);
     return types;
@@ -340,7 +346,7 @@ class Parser {
     }
   }
 
-  /// `[0:4:2, 1:3]` as the attributes of a slice.
+  /// `[0:4:2, 1:3]` as the attributes of a slice; `[1]` as the index of an element of a tuple.
   void parse_ranges(Operation& operation) {
     Attribute starts = attribute_of(Kind::kList, cursor_.at()), limits = starts, strides = starts;
     const auto number = [&](std::int64_t value) {
@@ -352,6 +358,10 @@ class Parser {
     while (!cursor_.accept("]")) {
       if (!starts.list.empty()) cursor_.expect(",");
       starts.list.push_back(number(cursor_.integer()));
+      if (starts.list.size() == 1 && cursor_.accept("]")) {
+        operation.attributes.push_back({"index", std::move(starts.list[0])});
+        return;
+      }
       cursor_.expect(":");
       limits.list.push_back(number(cursor_.integer()));
       strides.list.push_back(number(cursor_.accept(":") ? cursor_.integer() : 1));

@@ -14,6 +14,7 @@ inline constexpr int kMostNestedRegions = 100;
 /// Functions: operations `func.func` with the attribute `sym_name` and one region.
 struct Module {
   std::vector<Operation> functions = {};
+  std::vector<Entry> attributes = {};
 };
 
 /// The modules of a text; functions outside of one are a module together. Throws ParseError.

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rondo/literal.h"
@@ -61,10 +63,33 @@ struct Use {
   Offset at = 0;
 };
 
+/// What the integers of a quantized type mean: (integer - zero point) * scale. One scale and zero
+/// point, or one for each index along `axis`.
+struct Quantization {
+  std::size_t type = 0;  // its place among the types of the list
+  DType expressed = DType::kF32;
+  std::int64_t axis = -1;
+  std::vector<double> scales = {};
+  std::vector<std::int64_t> zero_points = {};
+  std::int64_t least = 0, most = 0;  // integer
+};
+
+/// What a list of types says that the types of arrays do not. A tuple is a list of its elements'
+/// arrays, a token an array without elements.
+struct TypeDetails {
+  std::vector<Quantization> quantized = {};
+  /// Axes whose sizes the text does not know, `?`: place among the types, axis. The size is 0.
+  std::vector<std::pair<std::size_t, std::int64_t>> unknown = {};
+  bool is_tuple = false;                // the last type is one
+  std::vector<std::size_t> tuple = {};  // how many arrays each of its elements has
+};
+using TypeDetailsPointer = std::shared_ptr<TypeDetails>;  // null if there is nothing to say
+
 struct Operation;
 struct Parameter {
   std::string_view name = {};
-  TensorType type;
+  TensorType type = {};
+  TypeDetailsPointer details = nullptr;
 };
 struct Block {
   std::vector<Parameter> parameters = {};
@@ -86,6 +111,7 @@ struct Operation {
   bool has_operand_types = false;
   std::vector<TensorType> operand_types = {};
   std::vector<TensorType> types = {};  // of the results, or whatever types the short form has
+  TypeDetailsPointer operand_details = nullptr, details = nullptr;  // of both lists of types
 
   const Attribute* find(std::string_view name_of_entry) const {
     for (const Entry& entry : attributes) {

@@ -1,6 +1,10 @@
 #include "text/mlir/values.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <limits>
+#include <utility>
 
 #include "fmt/format.h"
 
@@ -39,6 +43,115 @@ DType parse_element_type(Cursor& cursor) {
                     : fmt::format("the element type {} is not supported", word));
 }
 
+TypeDetails& some(TypeDetailsPointer& details) {
+  if (!details) details = std::make_shared<TypeDetails>();
+  return *details;
+}
+
+double parse_real(Cursor& cursor) {
+  const Offset at = cursor.at();
+  const std::string_view digits = cursor.number();
+  double value = 0;
+  const auto [next, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || next != digits.data() + digits.size())
+    fail(cursor.text(), at, "expected a number");
+  return value;
+}
+
+/// `!quant.uniform<i8<-127:127>:f32:0, {0.1:-30, 0.5}>`, from the first bracket on: the dtype of
+/// the integers.
+DType parse_quantized(Cursor& cursor, Quantization& meaning) {
+  cursor.expect("<");
+  const Offset at = cursor.at();
+  const std::string_view stored = cursor.word();
+  struct Stored {
+    std::string_view name;
+    DType dtype;
+    std::int64_t least, most;
+  };
+  static constexpr Stored kStored[] = {
+      {"i8", DType::kS8, -128, 127},
+      {"u8", DType::kU8, 0, 255},
+      {"i16", DType::kS16, -32768, 32767},
+      {"u16", DType::kU16, 0, 65535},
+      {"i32", DType::kS32, std::numeric_limits<std::int32_t>::min(),
+       std::numeric_limits<std::int32_t>::max()}};
+  const auto* const found = std::find_if(std::begin(kStored), std::end(kStored),
+                                         [&](const Stored& type) { return type.name == stored; });
+  if (found == std::end(kStored))
+    fail(cursor.text(), at, fmt::format("quantized types of {} are not supported", stored));
+  meaning.least = found->least;
+  meaning.most = found->most;
+  if (cursor.accept("<")) {
+    meaning.least = cursor.integer();
+    cursor.expect(":");
+    meaning.most = cursor.integer();
+    cursor.expect(">");
+  }
+  cursor.expect(":");
+  meaning.expressed = parse_element_type(cursor);
+  if (cursor.accept(":")) meaning.axis = cursor.integer();
+  cursor.expect(",");
+  const bool each = cursor.accept("{");
+  do {
+    meaning.scales.push_back(parse_real(cursor));
+    meaning.zero_points.push_back(cursor.accept(":") ? cursor.integer() : 0);
+  } while (each && cursor.accept(","));
+  if (each) cursor.expect("}");
+  cursor.expect(">");
+  if (meaning.least < found->least || meaning.most > found->most || meaning.least > meaning.most ||
+      each != (meaning.axis >= 0) || !is_floating(meaning.expressed))
+    fail(cursor.text(), at, "this quantized type is not well-formed");
+  return found->dtype;
+}
+
+/// `<2x?xf32>`, of the type of this number in a list; without details one of known sizes, whose
+/// elements are no quantized ones.
+TensorType parse_tensor(Cursor& cursor, std::size_t number, TypeDetailsPointer* details) {
+  const Offset at = cursor.at();
+  cursor.expect("<");
+  std::vector<std::int64_t> dims;
+  while (cursor.peek() == '?' || (cursor.peek() >= '0' && cursor.peek() <= '9')) {
+    if (cursor.peek() == '?') {
+      if (!details) cursor.fail("sizes that are not known are not supported here");
+      cursor.expect("?");
+      some(*details).unknown.emplace_back(number, static_cast<std::int64_t>(dims.size()));
+      dims.push_back(0);
+    } else {
+      dims.push_back(cursor.integer());
+    }
+    cursor.expect("x");
+  }
+  DType dtype = DType::kF32;
+  if (details && cursor.accept("!quant.uniform")) {
+    Quantization meaning{.type = number};
+    dtype = parse_quantized(cursor, meaning);
+    if (meaning.axis >= 0 && (meaning.axis >= static_cast<std::int64_t>(dims.size()) ||
+                              dims[static_cast<std::size_t>(meaning.axis)] !=
+                                  static_cast<std::int64_t>(meaning.scales.size())))
+      fail(cursor.text(), at, "a quantized type needs a scale for each index along its axis");
+    some(*details).quantized.push_back(std::move(meaning));
+  } else {
+    dtype = parse_element_type(cursor);
+  }
+  if (cursor.peek() == ',') cursor.fail("encodings of tensors are not supported");
+  cursor.expect(">");
+  try {
+    return {dtype, Shape(dims)};
+  } catch (const Error& error) {
+    fail(cursor.text(), at, error.what());
+  }
+}
+
+[[noreturn]] void fail_type(Cursor& cursor) {
+  const Offset at = cursor.at();
+  const std::string_view other = cursor.peek() == '!' ? "!" : cursor.word();
+  fail(cursor.text(), at,
+       other.empty()
+           ? std::string("expected a type, `tensor<...>`")
+           : fmt::format("values of the type {}... are not supported, only tensors", other));
+}
+
 /// `1.0 : f32`, `-3 : i64`, `0x7F`.
 Attribute parse_number(Cursor& cursor) {
   Attribute value = attribute_of(Kind::kInteger, cursor.at());
@@ -71,6 +184,14 @@ Attribute parse_number(Cursor& cursor) {
     cursor = ahead;
   }
   return value;
+}
+
+/// `: !type`; in the short form of an operation, that of the operation may follow.
+void skip_attribute_type(Cursor& cursor) {
+  Cursor ahead = cursor;
+  if (!ahead.accept(":") || ahead.sees("tensor") || ahead.sees("(")) return;
+  ahead.word();
+  cursor = ahead;
 }
 
 Attribute parse_list(Cursor& cursor, const Aliases& aliases, int nested) {
@@ -157,28 +278,31 @@ Attribute parse_hash(Cursor& cursor, const Aliases& aliases, int nested) {
 }  // namespace
 
 TensorType parse_tensor_type(Cursor& cursor) {
-  const Offset at = cursor.at();
-  if (!cursor.accept_word("tensor")) {
-    const std::string_view other = cursor.peek() == '!' ? "!" : cursor.word();
-    fail(cursor.text(), at,
-         other.empty()
-             ? std::string("expected a type, `tensor<...>`")
-             : fmt::format("values of the type {}... are not supported, only tensors", other));
-  }
-  cursor.expect("<");
-  std::vector<std::int64_t> dims;
-  while (cursor.peek() == '?' || (cursor.peek() >= '0' && cursor.peek() <= '9')) {
-    if (cursor.peek() == '?') cursor.fail("sizes that are not known are not supported");
-    dims.push_back(cursor.integer());
-    cursor.expect("x");
-  }
-  const DType dtype = parse_element_type(cursor);
-  if (cursor.peek() == ',') cursor.fail("encodings of tensors are not supported");
-  cursor.expect(">");
-  try {
-    return {dtype, Shape(dims)};
-  } catch (const Error& error) {
-    fail(cursor.text(), at, error.what());
+  if (!cursor.accept_word("tensor")) fail_type(cursor);
+  return parse_tensor(cursor, 0, nullptr);
+}
+
+void parse_type(Cursor& cursor, std::vector<TensorType>& types, TypeDetailsPointer& details,
+                int nested) {
+  if (nested > kMostNested) cursor.fail(fmt::format("nested deeper than {}", kMostNested));
+  if (cursor.accept_word("tensor")) {
+    types.push_back(parse_tensor(cursor, types.size(), &details));
+  } else if (cursor.accept_word("tuple")) {
+    std::vector<std::size_t> tuple;
+    cursor.expect("<");
+    bool first = true;
+    while (!cursor.accept(">")) {
+      if (!std::exchange(first, false)) cursor.expect(",");
+      const std::size_t before = types.size();
+      parse_type(cursor, types, details, nested + 1);
+      tuple.push_back(types.size() - before);
+    }
+    some(details).is_tuple = true;
+    details->tuple = std::move(tuple);
+  } else if (cursor.accept("!stablehlo.token")) {
+    types.push_back({DType::kPred, Shape({0})});
+  } else {
+    fail_type(cursor);
   }
 }
 
@@ -210,7 +334,7 @@ Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested) {
     case '"':
       value.kind = Kind::kString;
       value.text = cursor.quoted();
-      if (cursor.accept(":")) cursor.word();
+      skip_attribute_type(cursor);
       return value;
     case '@':
       value.kind = Kind::kSymbol;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "text/mlir/cursor.h"
@@ -17,6 +18,10 @@ using Aliases = absl::flat_hash_map<std::string_view, Attribute>;
 
 /// `tensor<2x3xf32>`. Fails for any other type.
 TensorType parse_tensor_type(Cursor& cursor);
+/// Appends the arrays of a type: of a tensor, whose elements may be quantized and whose sizes may
+/// be unknown, a token, or a tuple of types.
+void parse_type(Cursor& cursor, std::vector<TensorType>& types, TypeDetailsPointer& details,
+                int nested = 0);
 Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested = 0);
 /// `{a = 1 : i64, b}`, or with other brackets; appends the entries.
 void parse_entries(Cursor& cursor, std::string_view open, std::string_view close,
