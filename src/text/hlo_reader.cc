@@ -66,6 +66,8 @@ class HloReader {
  public:
   explicit HloReader(std::string_view text)
       : text_(text), module_(hlo::parse_module(text)), lines_(text, "HLO text") {
+    processes_.replicas = std::clamp<std::int64_t>(module_.replicas, 1, kMostProcesses);
+    processes_.partitions = std::clamp<std::int64_t>(module_.partitions, 1, kMostProcesses);
     for (const Computation& computation : module_.computations)
       by_name_.emplace(computation.name, &computation);
   }

@@ -35,6 +35,7 @@ class Collective {
           fmt::format("the axis \"{}\" has {} lanes; the program is for {} replicas and {} "
                       "partitions",
                       kProcessAxis, *lanes_, read.processes->replicas, read.processes->partitions));
+    if (count() > kMostProcesses) fail(fmt::format("{} processes are too many", count()));
     if (!lanes_ && read.processes->count() != 1)
       fail(
           fmt::format("it needs {} processes\n  Read the program within a vmap with the axis_name "
@@ -130,7 +131,10 @@ class Collective {
       for (std::int64_t i = 0; i < most; i++) all.push_back(i);
     }
     Groups groups;
+    const auto most = static_cast<std::size_t>(count());
     for (std::vector<std::int64_t>& group : given) {
+      if (given.size() > most || group.size() > most)
+        fail(fmt::format("there are more groups or members than the {} processes", most));
       group.erase(std::remove(group.begin(), group.end(), -1), group.end());
       switch (ids) {
         case Ids::kReplicas:

@@ -16,6 +16,8 @@ namespace rondo::text {
 /// vmap that has it as axis_name.
 inline constexpr std::string_view kProcessAxis = "processes";
 
+inline constexpr std::int64_t kMostProcesses = 1024;
+
 /// The processes that run an operation. Process `replica * partitions + partition` is that lane of
 /// the vmap around with the name kProcessAxis; without one there is one process, `only`.
 struct Processes {

@@ -32,8 +32,6 @@ using detail::RegionCallable;
 using mlir::Block;
 using mlir::Operation;
 
-constexpr std::int64_t kMostProcesses = 1024;
-
 class StablehloReader {
  public:
   StablehloReader(std::string_view text, const mlir::Module& module)

@@ -329,6 +329,24 @@ TEST(OtherOperations, ALaneOfAVmapIsAProcess) {
   expect_values<float>(f(x), {3, 2}, {15, 48, 15, 48, 15, 48});
 }
 
+TEST(OtherOperations, HloTextHasCollectives) {
+  const std::string text = R"(HloModule m, replica_count=2, num_partitions=2
+
+ENTRY main {
+  x = s32[] parameter(0)
+  r = u32[] replica-id()
+  s = s32[] convert(r)
+  hundred = s32[] constant(100)
+  t = s32[] multiply(s, hundred)
+  p = s32[] collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,0}}
+  ROOT y = s32[] add(p, t)
+})";
+  EXPECT_THROW(parse_hlo_text(text), ParseError);
+  const auto f = vmap([&](Tensor x) { return function_of(parse_hlo_text(text))(x)[0]; },
+                      {.axis_name = "processes"});
+  expect_values<int>(f(constant({1, 2, 3, 4})), {4}, {2, 1, 104, 103});
+}
+
 TEST(OtherOperations, HloTextHasThemToo) {
   const Function f = parse_hlo_text(R"(HloModule m
 

@@ -48,11 +48,18 @@ class Parser {
   explicit Parser(std::string_view text) : cursor_(text) {}
 
   Module module() {
+    Module module;
     if (cursor_.accept_word("HloModule")) {
       name();
-      while (cursor_.accept(",")) skip_attribute();
+      while (cursor_.accept(",")) {
+        if (cursor_.accept("replica_count="))
+          module.replicas = cursor_.integer();
+        else if (cursor_.accept("num_partitions="))
+          module.partitions = cursor_.integer();
+        else
+          skip_attribute();
+      }
     }
-    Module module;
     while (!cursor_.at_end()) {
       if (skip_table()) continue;
       const bool entry = cursor_.accept_word("ENTRY");

@@ -44,6 +44,7 @@ struct Computation {
 struct Module {
   std::vector<Computation> computations;
   std::size_t entry = 0;
+  std::int64_t replicas = 1, partitions = 1;  // that run it
 };
 
 /// Throws ParseError.
