@@ -172,6 +172,11 @@ def exact_by_floats(f):
     return lambda *x: mpf(f(*(float(v) for v in x)))
 
 
+def round_half_away(x):
+    whole = math.floor(abs(x))
+    return math.copysign(whole + (abs(x) - whole >= 0.5), x)
+
+
 def sign(x):
     if isinstance(x, mpc):
         return x / abs(x) if x else mpc(0)
@@ -240,6 +245,7 @@ FUNCTIONS = {
     "floor": Function(m.floor, 0),
     "ceil": Function(m.ceil, 0),
     "round": Function(exact_by_floats(round), 0),
+    "round_half_away": Function(exact_by_floats(round_half_away), 0),
     "maximum": Function(max, 0),
     "minimum": Function(min, 0),
     "clamp": Function(lambda low, x, high: min(max(x, low), high), 0, lambda a, x, b: a <= b),

@@ -91,17 +91,25 @@ class StablehloReader {
   };
   using Scope = absl::flat_hash_map<std::string_view, Value>;
 
+  /// Throws ParseError if their sizes are not known.
+  void add_parameters(const Operation& operation, const Block& block,
+                      std::vector<TensorType>& types, std::vector<std::string>& names) const {
+    for (const mlir::Parameter& parameter : block.parameters) {
+      if (parameter.details && !parameter.details->unknown.empty()) {
+        fail(operation,
+             fmt::format("the sizes of its parameter %{} are not known", parameter.name));
+      }
+      types.push_back(parameter.type);
+      names.emplace_back(parameter.name);
+    }
+  }
+
   template <class Build>
   Function program(const Operation& function, const Build& build) {
     const Block& body = function.regions[0];
     std::vector<TensorType> types;
     std::vector<std::string> names;
-    for (const mlir::Parameter& parameter : body.parameters) {
-      if (parameter.details && !parameter.details->unknown.empty())
-        fail(function, fmt::format("the sizes of its parameter %{} are not known", parameter.name));
-      types.push_back(parameter.type);
-      names.emplace_back(parameter.name);
-    }
+    add_parameters(function, body, types, names);
     try {
       return detail::trace(
           std::string(function.find("sym_name")->text),
@@ -423,10 +431,7 @@ class StablehloReader {
     for (const Block& block : operation.regions) {
       std::vector<TensorType> types;
       std::vector<std::string> names;
-      for (const mlir::Parameter& parameter : block.parameters) {
-        types.push_back(parameter.type);
-        names.emplace_back(parameter.name);
-      }
+      add_parameters(operation, block, types, names);
       regions.push_back(detail::trace(
           std::string(operation.name.substr(operation.name.find('.') + 1)),
           [&](std::span<const Tensor> arguments) { return leaves(build_block(block, arguments)); },

@@ -91,6 +91,7 @@ std::vector<Case> elementwise_cases() {
       unary("floor", rondo::floor, -2, 2),
       unary("ceil", rondo::ceil, -2, 2),
       unary("round", rondo::round, -2, 2),
+      unary("round_half_away", rondo::round_half_away, -2, 2),
       unary("exp", rondo::exp),
       unary("expm1", rondo::expm1),
       unary("log", rondo::log),

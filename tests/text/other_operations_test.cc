@@ -75,6 +75,24 @@ TEST(OtherOperations, SizesThatAreNotKnownAreErrors) {
   EXPECT_THROW(parameter(), ParseError);
 }
 
+TEST(OtherOperations, MapsOfNoElementsAndOfScalars) {
+  const std::string region =
+      "({\n ^bb0(%a: tensor<f32>):\n %r = stablehlo.add %a, %a : tensor<f32>\n stablehlo.return %r "
+      ": "
+      "tensor<f32>\n })";
+  EXPECT_EQ(message_of_body(
+                R"(
+  %x = stablehlo.constant dense<> : tensor<0x2xf32>
+  %y = "stablehlo.map"(%x) )" +
+                region + R"( {dimensions = array<i64: 0, 1>} : (tensor<0x2xf32>) -> tensor<0x2xf32>
+  check.expect_eq %y, %x : tensor<0x2xf32>
+  %s = stablehlo.constant dense<2.0> : tensor<f32>
+  %t = "stablehlo.map"(%s) )" +
+                region + R"( {dimensions = array<i64>} : (tensor<f32>) -> tensor<f32>
+  check.expect_eq_const %t, dense<4.0> : tensor<f32>)"),
+            "");
+}
+
 TEST(OtherOperations, MapsARegionOverElements) {
   EXPECT_EQ(message_of_body(R"(
   %x = stablehlo.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
@@ -135,6 +153,41 @@ TEST(OtherOperations, QuantizedTypesStandForNumbers) {
   %q = stablehlo.uniform_quantize %x : (tensor<2x2xf32>) -> tensor<2x2x!quant.uniform<u8:f32:1, {0.5, 0.25:3}>>
   %i = stablehlo.bitcast_convert %q : (tensor<2x2x!quant.uniform<u8:f32:1, {0.5, 0.25:3}>>) -> tensor<2x2xui8>
   check.expect_eq_const %i, dense<[[2, 7], [255, 0]]> : tensor<2x2xui8>)"),
+            "");
+}
+
+TEST(OtherOperations, OnMoreTypesThanOurOps) {
+  // The bits of 1.0 are 0x3FF00000 and 0, and 0x3FF00000 is 1.875f.
+  EXPECT_EQ(message_of_body(R"(
+  %p = stablehlo.constant dense<[[true, false, true, false, false, false, false, false], [false, false, false, false, false, false, false, true]]> : tensor<2x8xi1>
+  %b = stablehlo.bitcast_convert %p : (tensor<2x8xi1>) -> tensor<2xi8>
+  check.expect_eq_const %b, dense<[5, -128]> : tensor<2xi8>
+  %q = stablehlo.bitcast_convert %b : (tensor<2xi8>) -> tensor<2x8xi1>
+  check.expect_eq %q, %p : tensor<2x8xi1>
+  %z = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f64>>
+  %h = stablehlo.bitcast_convert %z : (tensor<complex<f64>>) -> tensor<2xcomplex<f32>>
+  check.expect_eq_const %h, dense<[(0.0, 1.875), (0.0, 0.0)]> : tensor<2xcomplex<f32>>
+  %w = stablehlo.bitcast_convert %h : (tensor<2xcomplex<f32>>) -> tensor<complex<f64>>
+  check.expect_eq %w, %z : tensor<complex<f64>>)"),
+            "");
+  EXPECT_EQ(message_of_body(R"(
+  %x = stablehlo.constant dense<100> : tensor<1x2x1xi8>
+  %k = stablehlo.constant dense<2> : tensor<2x1x1xi8>
+  %y = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x2x1xi8>, tensor<2x1x1xi8>) -> tensor<1x1x1xi32>
+  check.expect_eq_const %y, dense<400> : tensor<1x1x1xi32>)"),
+            "");
+  // The conjugate of 2i times x is 4: x is 2i.
+  EXPECT_EQ(message_of_body(R"(
+  %a = stablehlo.constant dense<(0.0, 2.0)> : tensor<1x1xcomplex<f64>>
+  %b = stablehlo.constant dense<(4.0, 0.0)> : tensor<1x1xcomplex<f64>>
+  %x = "stablehlo.triangular_solve"(%a, %b) {left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose ADJOINT>} : (tensor<1x1xcomplex<f64>>, tensor<1x1xcomplex<f64>>) -> tensor<1x1xcomplex<f64>>
+  check.expect_almost_eq_const %x, dense<(0.0, 2.0)> : tensor<1x1xcomplex<f64>>
+  %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f64>>
+  %t = stablehlo.atan2 %one, %one : tensor<complex<f64>>
+  check.expect_almost_eq_const %t, dense<(0.78539816339744828, 0.0)> : tensor<complex<f64>>
+  %r = stablehlo.constant dense<3.0> : tensor<f32>
+  %i = stablehlo.imag %r : tensor<f32>
+  check.expect_eq_const %i, dense<0.0> : tensor<f32>)"),
             "");
 }
 

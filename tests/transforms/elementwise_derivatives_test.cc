@@ -105,7 +105,8 @@ std::vector<Row<double>> named_rows() {
       binary(
           "where", [](auto x, auto y) { return where(x < y, sin(x), x * y); }, any, other),
       unary(
-          "what is rounded", [](auto x) { return x * (floor(x) + ceil(x) + round(x) + sign(x)); },
+          "what is rounded",
+          [](auto x) { return x * (floor(x) + ceil(x) + round(x) + round_half_away(x) + sign(x)); },
           any),
       binary(
           "complex parts",

@@ -47,6 +47,7 @@ std::vector<UnaryCase> named_unary_cases() {
       {RONDO_UNARY(floor), kFloats},
       {RONDO_UNARY(ceil), kFloats},
       {RONDO_UNARY(round), kFloats},
+      {RONDO_UNARY(round_half_away), kFloats},
       {RONDO_UNARY(exp), kFloats + kComplexes, 64},
       {RONDO_UNARY(expm1), kFloats + kComplexes, 64},
       {RONDO_UNARY(log), kFloats + kComplexes},
