@@ -1,4 +1,4 @@
-# The command `rondo`: src/cli, on the library.
+# The command `rondo`: src/cli, on the library, with its manual and completions.
 
 find_package(CLI11 QUIET)
 if(NOT CLI11_FOUND)
@@ -14,6 +14,29 @@ add_executable(rondo_program "${PROJECT_SOURCE_DIR}/src/cli/main.cc" $<TARGET_OB
 rondo_configure_target(rondo_program)
 target_link_libraries(rondo_program PRIVATE rondo_command)
 set_target_properties(rondo_program PROPERTIES OUTPUT_NAME rondo)
-if(RONDO_INSTALL)
-  install(TARGETS rondo_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(NOT RONDO_INSTALL)
+  return()
 endif()
+install(TARGETS rondo_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(CMAKE_CROSSCOMPILING)
+  return() # the command itself writes the rest
+endif()
+set(rondo_texts "")
+foreach(text IN ITEMS "man|rondo.1|${CMAKE_INSTALL_MANDIR}/man1"
+                      "bash|rondo|${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+                      "zsh|_rondo|${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  string(REPLACE "|" ";" text "${text}")
+  list(GET text 0 what)
+  list(GET text 1 name)
+  list(GET text 2 destination)
+  set(path "${PROJECT_BINARY_DIR}/command/${what}/${name}")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/command/${what}")
+  add_custom_command(
+    OUTPUT "${path}"
+    COMMAND rondo_program describe ${what} > "${path}"
+    DEPENDS rondo_program
+    VERBATIM)
+  install(FILES "${path}" DESTINATION "${destination}")
+  list(APPEND rondo_texts "${path}")
+endforeach()
+add_custom_target(rondo_command_texts ALL DEPENDS ${rondo_texts})

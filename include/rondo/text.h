@@ -38,26 +38,45 @@ RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& op
 /// The program as StableHLO text: a module with one function `main`. Throws like to_hlo_text.
 RONDO_API std::string to_stablehlo_text(const Function& function,
                                         const StablehloOptions& options = {});
+struct ParseOptions {
+  /// The function that is the program, without @ or %. Empty: @main of StableHLO, the entry
+  /// computation of HLO.
+  std::string entry = {};
+};
+
 /// The program of a StableHLO module, its function @main, from the text that JAX and XLA write, in
 /// the generic form or the short one. Calls are inlined; a `while` becomes a loop, which is
 /// differentiated and run as one that was traced. Throws ParseError, with line and column, for text
 /// that is not StableHLO and for what is not supported, such as sizes that depend on arguments and
 /// parameters that are tuples (docs/formats.md).
 RONDO_API Function parse_stablehlo_text(std::string_view text);
+RONDO_API Function parse_stablehlo_text(std::string_view text, const ParseOptions& options);
 /// The program of an HLO module, its entry computation, from the text that XLA writes and dumps,
 /// and from ours: with layouts, metadata and shardings, which are ignored, and computations by name
 /// or inline. Tuples become their arrays. Throws like parse_stablehlo_text.
 RONDO_API Function parse_hlo_text(std::string_view text);
+RONDO_API Function parse_hlo_text(std::string_view text, const ParseOptions& options);
 /// The program of a text in either format, which its content tells.
 RONDO_API Function parse_program(std::string_view text);
+RONDO_API Function parse_program(std::string_view text, const ParseOptions& options);
 /// The program in a file of HLO or StableHLO text. Throws ParseError, with the path, also if the
 /// file cannot be read.
 RONDO_API Function load_program(const std::string& path);
+RONDO_API Function load_program(const std::string& path, const ParseOptions& options);
 /// The IR itself, with loops as loops.
 RONDO_API std::string to_text(const Function& function);
 /// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot
 /// -Tsvg`.
 RONDO_API std::string to_dot(const Function& function);
+
+struct HtmlOptions {
+  std::string title = {};  // of the page; the function's name if empty
+};
+
+/// The IR as a page for a browser: one file, which loads nothing. Loops, branches and calls are
+/// boxes that unfold; what an op reads, its attributes and its source line show when the mouse is
+/// on it. Boxes get their content when they are opened, so large programs open at once.
+RONDO_API std::string to_html(const Function& function, const HtmlOptions& options = {});
 
 // For a lazy tensor: the program that computes it, with known values as constants.
 RONDO_API std::string to_hlo_text(const Tensor& lazy, const HloOptions& options = {});

@@ -75,6 +75,44 @@ void check_npz_names(const std::string& path, const std::vector<std::string>& wa
                              missing(wanted, there), missing(there, wanted)));
 }
 
+Zip open_npz(const std::string& path) {
+  int error = 0;
+  Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
+  if (!archive) {
+    fail_npy(path, "the file cannot be read as an .npz: " + zip_error_text(error) +
+                       "\n  Check the path; numpy.savez and rondo::save_npz write such files.");
+  }
+  return archive;
+}
+
+/// An array of an archive. Throws ParseError, with the last two, unless it has the wanted type.
+Literal array_in_npz(zip_t* archive, const std::string& path, const std::string& name,
+                     const TensorType& wanted, const char* who, const char* remedy) {
+  const std::string file_name = name + ".npy", called = path + ": " + file_name;
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  if (zip_stat(archive, file_name.c_str(), 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0)
+    fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive) +
+                         "\n  Copy or save it again.");
+  // A file larger than the expected array with the longest header holds another array: an archive
+  // may claim any size.
+  const auto most = static_cast<std::uint64_t>(wanted.bytes()) + kMaxNpyHeader + 16;
+  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(stat.size, most)), '\0');
+  const std::unique_ptr<zip_file_t, ZipFileClose> file(zip_fopen(archive, file_name.c_str(), 0));
+  if (!file)
+    fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive) +
+                         "\n  Copy or save it again.");
+  if (zip_fread(file.get(), bytes.data(), bytes.size()) != static_cast<zip_int64_t>(bytes.size()))
+    fail_npy(called, "is damaged\n  Copy or save it again.");
+  const std::optional<std::size_t> end = npy_header_end(bytes, called);
+  if (end && *end <= bytes.size()) {
+    const TensorType type = read_npy_type(bytes, *end, called).type;
+    if (type != wanted)
+      fail_npy(called, fmt::format("is {}, {} {}{}", type.str(), who, wanted.str(), remedy));
+  }
+  return parse_npy(bytes, called);
+}
+
 }  // namespace
 
 void save_npz(const std::string& path, const std::vector<std::string>& names,
@@ -102,45 +140,23 @@ void save_npz(const std::string& path, const std::vector<std::string>& names,
 
 std::vector<Literal> load_npz(const std::string& path, const std::vector<std::string>& names,
                               const std::vector<TensorType>& types) {
-  int error = 0;
-  const Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
-  if (!archive) {
-    fail_npy(path, "the file cannot be read as an .npz: " + zip_error_text(error) +
-                       "\n  Check the path; numpy.savez and rondo::save_npz write such files.");
-  }
+  const Zip archive = open_npz(path);
   check_npz_names(path, names, names_in_npz(archive.get()));
   std::vector<Literal> values;
-  for (std::size_t i = 0; i < names.size(); i++) {
-    const std::string file_name = names[i] + ".npy", called = path + ": " + file_name;
-    zip_stat_t stat;
-    zip_stat_init(&stat);
-    if (zip_stat(archive.get(), file_name.c_str(), 0, &stat) != 0 ||
-        (stat.valid & ZIP_STAT_SIZE) == 0)
-      fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()) +
-                           "\n  Copy or save it again.");
-    // A file larger than the expected array with the longest header holds another array: an archive
-    // may claim any size.
-    const auto most = static_cast<std::uint64_t>(types[i].bytes()) + kMaxNpyHeader + 16;
-    std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(stat.size, most)), '\0');
-    const std::unique_ptr<zip_file_t, ZipFileClose> file(
-        zip_fopen(archive.get(), file_name.c_str(), 0));
-    if (!file)
-      fail_npy(called, std::string("cannot be read: ") + zip_strerror(archive.get()) +
-                           "\n  Copy or save it again.");
-    if (zip_fread(file.get(), bytes.data(), bytes.size()) != static_cast<zip_int64_t>(bytes.size()))
-      fail_npy(called, "is damaged\n  Copy or save it again.");
-    const std::optional<std::size_t> end = npy_header_end(bytes, called);
-    if (end && *end <= bytes.size()) {
-      const TensorType type = read_npy_type(bytes, *end, called).type;
-      if (type != types[i])
-        fail_npy(called,
-                 fmt::format("is {}, the prototype's leaf is {}\n  Give a prototype with the "
-                             "types that were saved.",
-                             type.str(), types[i].str()));
-    }
-    values.push_back(parse_npy(bytes, called));
-  }
+  for (std::size_t i = 0; i < names.size(); i++)
+    values.push_back(array_in_npz(archive.get(), path, names[i], types[i],
+                                  "the prototype's leaf is",
+                                  "\n  Give a prototype with the types that were saved."));
   return values;
+}
+
+Literal load_from_npz(const std::string& path, const std::string& name, const TensorType& type) {
+  const Zip archive = open_npz(path);
+  const std::vector<std::string> names = names_in_npz(archive.get());
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    fail_npy(path,
+             fmt::format("it has no array '{}'\n  It has: {}.", name, fmt::join(names, ", ")));
+  return array_in_npz(archive.get(), path, name, type, "the program takes", "");
 }
 
 #else
@@ -161,6 +177,9 @@ void save_npz(const std::string& path, const std::vector<std::string>&,
 }
 std::vector<Literal> load_npz(const std::string& path, const std::vector<std::string>&,
                               const std::vector<TensorType>&) {
+  refuse_npz(path);
+}
+Literal load_from_npz(const std::string& path, const std::string&, const TensorType&) {
   refuse_npz(path);
 }
 

@@ -1,6 +1,10 @@
 #include "cli/argument.h"
 
+#include <optional>
+#include <string_view>
+
 #include "fmt/format.h"
+#include "rondo/detail/tree_tools.h"
 #include "text/hlo/program.h"
 
 namespace rondo::cli {
@@ -11,19 +15,26 @@ namespace {
   throw ParseError(fmt::format("the argument for '{}': {}", name, message), 0, 0);
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+/// The array that `path.npz:name` names; nothing for another text.
+std::optional<Literal> array_of_npz(std::string_view text, const TensorType& type) {
+  constexpr std::string_view kArchive = ".npz:";
+  const std::size_t colon = text.rfind(kArchive);
+  if (colon == text.npos) return std::nullopt;
+  return detail::load_from_npz(std::string(text.substr(0, colon + kArchive.size() - 1)),
+                               std::string(text.substr(colon + kArchive.size())), type);
 }
 
 }  // namespace
 
 Literal parse_argument(const std::string& text, const TensorType& type, const std::string& name) {
-  if (ends_with(text, ".npy")) {
-    Literal value = Literal::load_npy(text);
-    if (value.type() == type) return value;
+  std::optional<Literal> array = array_of_npz(text, type);
+  if (!array && text.ends_with(".npy")) array = Literal::load_npy(text);
+  if (array && array->type() != type)
     fail(name,
-         fmt::format("{} holds {}; the program takes {}", text, value.type().str(), type.str()));
-  }
+         fmt::format("{} holds {}; the program takes {}", text, array->type().str(), type.str()));
+  if (array) return *std::move(array);
+  if (text.ends_with(".npz"))
+    fail(name, fmt::format("{} is an archive; name one of its arrays, {}:NAME", text, text));
   std::string_view elements = text;
   const std::string prefix = type.str();
   if (elements.substr(0, prefix.size()) == prefix) {
@@ -37,6 +48,23 @@ Literal parse_argument(const std::string& text, const TensorType& type, const st
   } catch (const ParseError& error) {
     fail(name, fmt::format("`{}` is no {}, and no .npy file\n{}", text, prefix, error.what()));
   }
+}
+
+std::vector<Literal> arguments_of(const Function& program, const std::vector<std::string>& texts) {
+  const std::vector<TensorType> types = program.params();
+  const std::vector<std::string> names = program.param_names();
+  if (texts.size() != types.size()) {
+    std::string wanted;
+    for (std::size_t i = 0; i < types.size(); i++)
+      wanted += fmt::format("\n  {}: {}", names[i], types[i].str());
+    throw ParseError(fmt::format("the program takes {} arguments, and gets {}{}", types.size(),
+                                 texts.size(), wanted),
+                     0, 0);
+  }
+  std::vector<Literal> arguments;
+  for (std::size_t i = 0; i < types.size(); i++)
+    arguments.push_back(parse_argument(texts[i], types[i], names[i]));
+  return arguments;
 }
 
 }  // namespace rondo::cli

@@ -1,13 +1,9 @@
-#include "cli/check.h"
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <istream>
-#include <iterator>
+// `rondo check`.
+#include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "cli/command.h"
+#include "cli/program.h"
 #include "fmt/format.h"
 #include "rondo/checks.h"
 
@@ -15,40 +11,47 @@ namespace rondo::cli {
 
 namespace {
 
-std::string content_of(const std::string& file, std::istream& in) {
-  if (file == "-") return std::string(std::istreambuf_iterator<char>(in), {});
-  std::ifstream stream(file, std::ios::binary);
-  std::string content((std::istreambuf_iterator<char>(stream)), {});
-  if (!stream.is_open() || stream.bad()) throw ParseError(std::strerror(errno), 0, 0);
-  return content;
-}
+class Check final : public Verb {
+ public:
+  Check()
+      : Verb("check", "Run the functions of StableHLO that hold `check.*` operations",
+             "  rondo check f.mlir g.mlir   a line for each failure, then their number\n") {}
+  void add_options(CLI::App& app) override {
+    app.add_option("FILE", files_, "StableHLO text or an artifact; - is stdin")->required();
+  }
+  int run(const Streams& streams) override {
+    CheckReport sum;
+    int status = kFine;
+    for (const std::string& file : files_) {
+      try {
+        // What others computed was rounded after each product.
+        const CheckReport report =
+            run_checks(content_of(file, streams.in), {.contract = false});
+        for (const CheckReport::Function& function : report.functions) {
+          if (function.message.empty()) continue;
+          streams.out << fmt::format("{}:{}: @{} {}: {}\n", file, function.line, function.name,
+                                     function.skipped ? "skipped" : "failed", function.message);
+        }
+        sum.passed += report.passed;
+        sum.failed += report.failed;
+        sum.skipped += report.skipped;
+      } catch (const ParseError& error) {
+        streams.err << fmt::format("rondo: {}: {}\n", file, error.what());
+        status = kBadInput;
+      }
+    }
+    streams.out << fmt::format("{} passed, {} failed, {} skipped\n", sum.passed, sum.failed,
+                               sum.skipped);
+    if (status == kFine && sum.failed > 0) status = kFailed;
+    return status;
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
 
 }  // namespace
 
-int check_programs(const std::vector<std::string>& files, std::istream& in, std::ostream& out,
-                   std::ostream& err) {
-  CheckReport sum;
-  int status = kFine;
-  for (const std::string& file : files) {
-    try {
-      // What others computed was rounded after each product.
-      const CheckReport report = run_checks(content_of(file, in), {.contract = false});
-      for (const CheckReport::Function& function : report.functions) {
-        if (function.message.empty()) continue;
-        out << fmt::format("{}:{}: @{} {}: {}\n", file, function.line, function.name,
-                           function.skipped ? "skipped" : "failed", function.message);
-      }
-      sum.passed += report.passed;
-      sum.failed += report.failed;
-      sum.skipped += report.skipped;
-    } catch (const ParseError& error) {
-      err << fmt::format("rondo: {}: {}\n", file, error.what());
-      status = kBadInput;
-    }
-  }
-  out << fmt::format("{} passed, {} failed, {} skipped\n", sum.passed, sum.failed, sum.skipped);
-  if (status == kFine && sum.failed > 0) status = kFailed;
-  return status;
-}
+std::unique_ptr<Verb> make_check() { return std::make_unique<Check>(); }
 
 }  // namespace rondo::cli

@@ -176,8 +176,14 @@ std::string Compiled::text() const {
     text += fmt::format("{} '{}'{}\n", text.empty() ? "program" : "region", unit->function.name(),
                         falls_back ? " (runs as bytecode: no machine code could be made)" : "");
     text += lower::to_text(*unit->program);
-    text += loop_report(unit->function, options_.contract);
+    text += executor::loop_report(unit->function, options_.contract);
   }
+  return text;
+}
+
+std::string Compiled::loop_report() const {
+  std::string text;
+  for (const auto& unit : units_) text += executor::loop_report(unit->function, options_.contract);
   return text;
 }
 

@@ -28,6 +28,7 @@ class Compiled final : public ir::Prepared {
                      const RunOptions& options) const override;
   bool run_alone(const std::byte* const* arguments, std::byte* const* results) const override;
   std::string text() const override;
+  std::string loop_report() const override;
   std::string disassembly(std::string_view loop) const override;
   void count_held(HeldBytes& held) const override;
   bool ignores_limits() const override { return ignores_limits_; }

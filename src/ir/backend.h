@@ -42,6 +42,8 @@ class Prepared {
   }
   /// The program as it runs, as text to read.
   virtual std::string text() const = 0;
+  /// How each loop runs, a line for each, which the text has too. Empty if that is not known.
+  virtual std::string loop_report() const { return {}; }
   /// The machine code of the loops of this name, or of everything if it is empty, as text to read.
   /// Empty if no machine code runs.
   virtual std::string disassembly(std::string_view /*loop*/) const { return {}; }

@@ -35,18 +35,6 @@ bool is_printed_inline(const Node& node) {
   return is_constant(&node) && node.type().elements() <= kInlineElements;
 }
 
-/// A name in a form that may follow a `%`, distinct from names that are numbers.
-std::string printable_name(std::string_view name, std::size_t index) {
-  if (name.empty()) return "p" + std::to_string(index);
-  std::string result(name[0] >= '0' && name[0] <= '9' ? "p" : "");
-  for (const char c : name) {
-    const bool bad = static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '%' || c == ',' ||
-                     c == ':' || c == '(' || c == ')' || c == '#';
-    result += bad ? '_' : c;
-  }
-  return result;
-}
-
 class IrPrinter {
  public:
   std::string take() && { return std::move(out_); }
@@ -228,6 +216,17 @@ bool is_usual(std::string_view attribute) {
 }
 
 }  // namespace
+
+std::string printable_name(std::string_view name, std::size_t index) {
+  if (name.empty()) return "p" + std::to_string(index);
+  std::string result(name[0] >= '0' && name[0] <= '9' ? "p" : "");
+  for (const char c : name) {
+    const bool bad = static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '%' || c == ',' ||
+                     c == ':' || c == '(' || c == ')' || c == '#';
+    result += bad ? '_' : c;
+  }
+  return result;
+}
 
 void append_type(std::string& out, const TensorType& type) {
   out += dtype_name(type.dtype);

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "ir/node.h"
 
 namespace rondo::ir {
 
+/// The name of a parameter in a form that may follow a `%`, distinct from names that are numbers.
+std::string printable_name(std::string_view name, std::size_t index);
 /// `f32[2,3]`
 void append_type(std::string& out, const TensorType& type);
 /// ` {axis=1, name="solve"}`, without those that are none or an empty string; empty if no others

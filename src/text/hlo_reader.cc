@@ -72,9 +72,22 @@ class HloReader {
       by_name_.emplace(computation.name, &computation);
   }
 
-  Function main() { return traced(module_.computations[module_.entry], "main", {}); }
+  Function main(const std::string& entry) {
+    const Computation* computation = &module_.computations[module_.entry];
+    if (!entry.empty()) {
+      const auto found = by_name_.find(entry);
+      if (found == by_name_.end()) mlir::fail(text_, 0, no_entry("computation", entry, names()));
+      computation = found->second;
+    }
+    return traced(*computation, entry.empty() ? "main" : entry, {});
+  }
 
  private:
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> names;
+    for (const Computation& computation : module_.computations) names.push_back(computation.name);
+    return names;
+  }
   [[noreturn]] void fail(const Instruction& instruction, const std::string& message) const {
     mlir::fail(text_, instruction.operation.at,
                fmt::format("{}: {}", instruction.operation.name, message));
@@ -308,6 +321,10 @@ class HloReader {
 
 }  // namespace text
 
-Function parse_hlo_text(std::string_view text) { return text::HloReader(text).main(); }
+Function parse_hlo_text(std::string_view text, const ParseOptions& options) {
+  return text::HloReader(text).main(options.entry);
+}
+
+Function parse_hlo_text(std::string_view text) { return parse_hlo_text(text, {}); }
 
 }  // namespace rondo

@@ -25,25 +25,28 @@ std::string_view first_word(std::string_view text) {
 
 }  // namespace
 
-Function parse_program(std::string_view text) {
+Function parse_program(std::string_view text, const ParseOptions& options) {
   if (text::bytecode::is_artifact(text))
-    return parse_stablehlo_text(text::bytecode::artifact_text(text));
+    return parse_stablehlo_text(text::bytecode::artifact_text(text), options);
   const std::string_view word = first_word(text);
   const bool is_hlo = word == "HloModule" || word == "ENTRY";
-  return is_hlo ? parse_hlo_text(text) : parse_stablehlo_text(text);
+  return is_hlo ? parse_hlo_text(text, options) : parse_stablehlo_text(text, options);
 }
 
-Function load_program(const std::string& path) {
+Function load_program(const std::string& path, const ParseOptions& options) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   if (!file.is_open() || file.bad()) {
     throw ParseError(fmt::format("{}: {}", path, std::strerror(errno)), 0, 0);
   }
   try {
-    return parse_program(text);
+    return parse_program(text, options);
   } catch (const ParseError& error) {
     throw ParseError(fmt::format("{}: {}", path, error.what()), error.line(), error.column());
   }
 }
+
+Function parse_program(std::string_view text) { return parse_program(text, {}); }
+Function load_program(const std::string& path) { return load_program(path, {}); }
 
 }  // namespace rondo

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "rondo/ops.h"
 #include "text/mlir/cursor.h"
 #include "transforms/registry.h"
@@ -83,6 +84,16 @@ TextLines::TextLines(std::string_view text, const char* what) : what_(what) {
 SourceLocation TextLines::at(mlir::Offset offset) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
   return {what_, "main", static_cast<std::uint32_t>(next - starts_.begin())};
+}
+
+std::string no_entry(std::string_view what, std::string_view entry,
+                     std::span<const std::string_view> names) {
+  constexpr std::size_t kShown = 20;
+  const bool all = names.size() <= kShown;
+  const std::string known =
+      fmt::format("{}", fmt::join(names.first(std::min(kShown, names.size())), ", "));
+  return fmt::format("there is no {} {}\n  It is the program that is run. There are: {}{}", what,
+                     entry, known, all ? "" : ", ...");
 }
 
 }  // namespace rondo::text

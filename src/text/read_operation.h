@@ -58,6 +58,10 @@ class TextLines {
   std::vector<std::size_t> starts_;
 };
 
+/// What to say if a program has no function of that name, but these.
+std::string no_entry(std::string_view what, std::string_view entry,
+                     std::span<const std::string_view> names);
+
 /// Calls of functions, and regions, within each other; more is an error.
 inline constexpr std::size_t kMostCalls = 200;
 

@@ -53,10 +53,10 @@ class StablehloReader {
     all_.partitions = count("mhlo.num_partitions");
   }
 
-  Function main() {
-    const auto found = by_name_.find("main");
+  Function main(const std::string& entry) {
+    const auto found = by_name_.find(entry.empty() ? "main" : entry);
     if (found == by_name_.end())
-      mlir::fail(text_, 0, "there is no function @main\n  It is the program that is run.");
+      mlir::fail(text_, 0, no_entry("function", entry.empty() ? "@main" : '@' + entry, names()));
     return program(*found->second, [this](const Block& body, std::span<const Tensor> arguments) {
       return build_function(body, arguments);
     });
@@ -102,6 +102,13 @@ class StablehloReader {
       types.push_back(parameter.type);
       names.emplace_back(parameter.name);
     }
+  }
+
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> names;
+    for (const Operation& function : module_.functions)
+      names.push_back(function.find("sym_name")->text);
+    return names;
   }
 
   template <class Build>
@@ -483,12 +490,14 @@ std::vector<text::CheckedFunction> text::parse_checks(std::string_view text) {
   return checked;
 }
 
-Function parse_stablehlo_text(std::string_view text) {
+Function parse_stablehlo_text(std::string_view text, const ParseOptions& options) {
   const std::vector<text::mlir::Module> modules = text::mlir::parse_modules(text);
   if (modules.size() != 1)
     text::mlir::fail(text, 0,
                      fmt::format("the text has {} modules; a program has one", modules.size()));
-  return text::StablehloReader(text, modules[0]).main();
+  return text::StablehloReader(text, modules[0]).main(options.entry);
 }
+
+Function parse_stablehlo_text(std::string_view text) { return parse_stablehlo_text(text, {}); }
 
 }  // namespace rondo

@@ -1,13 +1,8 @@
 // The command, as a shell would call it.
-#include "cli/command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "cli/outcome.h"
 #include "rondo/rondo.h"
 
 namespace rondo {
@@ -16,55 +11,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-struct Outcome {
-  int status = 0;
-  std::string out, err;
-};
-Outcome command(const std::vector<std::string>& arguments, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out, err;
-  const int status = cli::run_command(arguments, in, out, err);
-  return {status, out.str(), err.str()};
-}
-
-/// A folder of this test.
-class Command : public ::testing::Test {
- protected:
-  Command()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("rondo_command_" +
-                 std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "_" +
-                 ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Command() override { std::filesystem::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name)) << text;
-    return path(name);
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
-const char* const kPowers = R"(
-func.func @main(%x: tensor<2xf32>, %n: tensor<i32>) -> tensor<2xf32> {
-  %c = stablehlo.constant dense<0> : tensor<i32>
-  %0:2 = stablehlo.while(%i = %c, %y = %x) : tensor<i32>, tensor<2xf32>
-  cond {
-    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  } do {
-    %one = stablehlo.constant dense<1> : tensor<i32>
-    %next = stablehlo.add %i, %one : tensor<i32>
-    %z = stablehlo.multiply %y, %x : tensor<2xf32>
-    stablehlo.return %next, %z : tensor<i32>, tensor<2xf32>
-  }
-  return %0#1 : tensor<2xf32>
-}
-)";
 
 TEST_F(Command, RunsAProgramOnLiteralsAndFiles) {
   const std::string program = file("f.mlir", kPowers);
@@ -96,13 +42,6 @@ TEST_F(Command, PrintsAProgramInOtherFormats) {
 
 TEST_F(Command, SaysWhatIsWrongAndEndsWithAStatus) {
   const std::string program = file("f.mlir", kPowers);
-  const auto fails = [](const std::vector<std::string>& arguments, int status,
-                        const auto& message) {
-    const Outcome outcome = command(arguments);
-    EXPECT_EQ(outcome.status, status) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, message);
-  };
   fails({}, 2, HasSubstr("subcommand is required"));
   fails({"frobnicate"}, 2, HasSubstr("subcommand"));
   fails({"run"}, 2, HasSubstr("FILE is required"));

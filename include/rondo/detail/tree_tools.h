@@ -68,6 +68,9 @@ RONDO_API void save_npz(const std::string& path, const std::vector<std::string>&
 RONDO_API std::vector<Literal> load_npz(const std::string& path,
                                         const std::vector<std::string>& names,
                                         const std::vector<TensorType>& types);
+/// One array of an .npz. Throws ParseError, naming the arrays that it has, also for another type.
+RONDO_API Literal load_from_npz(const std::string& path, const std::string& name,
+                                const TensorType& type);
 
 struct NoSpecs {
   template <class Leaf>
