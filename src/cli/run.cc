@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "rondo/error.h"
 #include "rondo/execute.h"
+#include "rondo/interrupted.h"
 #include "rondo/pjrt.h"
 
 namespace rondo::cli {
@@ -23,6 +24,14 @@ void print_stats(const RunStats& stats, std::ostream& out) {
   for (const LoopStats& loop : stats.loops)
     out << fmt::format("loop {}: {} trips\n", loop.name.empty() ? "while" : loop.name, loop.trips);
   out << fmt::format("peak memory: {} bytes\n", stats.peak_bytes);
+}
+
+/// Where Ctrl-C stopped a run.
+std::string stopped_text(const Stopped& stopped) {
+  if (stopped.trip() == 0) return "interrupted";
+  const std::string name = stopped.loop().empty() ? "" : fmt::format("'{}' ", stopped.loop());
+  return fmt::format("interrupted in the loop {}at {}, after {} trips", name,
+                     stopped.location().str(), stopped.trip());
 }
 
 class Run final : public Verb {
@@ -108,7 +117,11 @@ class Run final : public Verb {
       bar.emplace(streams.err);
       options.on_progress = [&](const Progress& progress) { bar->show(progress); };
     }
-    return executable.run(arguments, options);
+    try {
+      return executable.run(arguments, options);
+    } catch (const Stopped& stopped) {
+      throw ExecutionError(stopped_text(stopped), stopped.location());
+    }
   }
 
   ProgramOptions program_;

@@ -71,17 +71,40 @@ SMALL = """func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> 
 """
 
 
+# What somebody does on a page, and what is there then: (program, script, pattern in the body).
+ACTIONS = [
+    ("chain.hlo", 'search("%19999:");', r'class="op found"[^\n]*%19999'),
+    ("chain.hlo", 'search("tanh");', r'id="count">1 of 6666<'),
+    ("small.mlir", 'byId("close").click(); search("multiply"); step(1);',
+     r'<details class="box branch" open="">.*class="op found"'),
+    ("small.mlir", 'byId("close").click();', r'^(?!.*class="box[^"]*" open)'),
+    # Deeper boxes than are drawn within one another.
+    ("deep.hlo", 'search("hlo text:11");', r'id="path"><a>main</a> .*class="op found"'),
+    ("small.mlir", 'document.querySelector(".alone").click();', r'id="path"><a>main</a>'),
+    ("small.mlir", 'const e = new MouseEvent("mouseover", {bubbles: true});'
+     'document.querySelector(".op .value").dispatchEvent(e);',
+     r'class="value lit".*id="about"><b>%1: pred\[\] = compare %i, %n'),
+]
+
+
 class Browser:
     def __init__(self, chromium, rondo, folder):
         self.chromium, self.rondo, self.folder = chromium, rondo, folder
 
-    def page(self, name, program):
+    def page(self, name, program, script=""):
         source = self.folder / name
         source.write_text(program, encoding="utf-8")
         page = self.folder / (name + ".html")
         with page.open("wb") as out:
             subprocess.run([self.rondo, "print", source, "--to=html"], stdout=out, check=True)
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
         return page
+
+    def body(self, page):
+        """Only what the script made: its own text is in the document too."""
+        dom = self.open(page, "--dump-dom")
+        return dom[dom.index("<body"):dom.index('<script type="application/json"')]
 
     def open(self, page, *options):
         return subprocess.run(
@@ -109,9 +132,7 @@ def main():
                 picture = arguments.screenshots.resolve() / (name + ".png")
                 browser.open(page, f"--screenshot={picture}", "--hide-scrollbars")
                 continue
-            # Only what the script made: the text of the script is in the document too.
-            dom = browser.open(page, "--dump-dom")
-            body = dom[dom.index("<body"):dom.index('<script type="application/json"')]
+            body = browser.body(page)
             rows = len(re.findall(r'class="op"', body))
             open_boxes = len(re.findall(r'<details class="box[^"]*" open=""', body))
             expected = {  # rows, and boxes that are open
@@ -121,6 +142,11 @@ def main():
             }[name]
             fine = 'data-ready="true"' in body and expected
             print(f"{name}: {rows} rows, {open_boxes} open boxes: {'fine' if fine else 'WRONG'}")
+            bad += not fine
+        for name, script, pattern in [] if arguments.screenshots else ACTIONS:
+            body = browser.body(browser.page(name, {**programs, "deep.hlo": nest(150)}[name], script))
+            fine = re.search(pattern, body, re.DOTALL) is not None
+            print(f"{name}: {script} {'fine' if fine else 'WRONG'}")
             bad += not fine
     sys.exit(bad > 0)
 

@@ -142,7 +142,7 @@ TEST_F(Command, StopsAtTheSignalOfTheKeyboard) {
   std::signal(SIGINT, earlier);
   EXPECT_EQ(stopped.status, 1);
   EXPECT_EQ(stopped.out, "");
-  EXPECT_THAT(stopped.err, AllOf(HasSubstr("stopped"), HasSubstr("trip")));
+  EXPECT_THAT(stopped.err, AllOf(HasSubstr("interrupted in the loop at"), HasSubstr("trips")));
 }
 
 TEST_F(Command, PrintsGradients) {

@@ -120,7 +120,9 @@ void expect_same(const Json& page, std::size_t number, const Function& function)
       const Json& place = value.is_list() ? value[0] : value;
       EXPECT_EQ(std::get<double>(place.value), static_cast<double>(places.at(tensor.node())));
       EXPECT_EQ(value.is_list(), tensor.node()->types.size() > 1);
-      if (value.is_list()) EXPECT_EQ(value[1].number(), tensor.result());
+      if (value.is_list()) {
+        EXPECT_EQ(value[1].number(), tensor.result());
+      }
     }
   };
   std::size_t next = 0;
