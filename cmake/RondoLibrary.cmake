@@ -255,7 +255,7 @@ foreach(part IN ITEMS core compiler pjrt)
   set_target_properties(rondo_${part} PROPERTIES EXPORT_NAME ${part})
 endforeach()
 
-# Tests and benchmarks include headers of src/. A shared library hides what is behind
+# Tests, benchmarks and the command include headers of src/. A shared library hides what is behind
 # them, so there they link the same objects as an archive.
 if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS OR RONDO_BUILD_COMMAND)
   if(BUILD_SHARED_LIBS)
