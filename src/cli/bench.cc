@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string time_text(double seconds) {
+std::string duration_text(double seconds) {
   if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
@@ -60,18 +60,19 @@ class Bench final : public Verb {
     const std::vector<Literal> arguments = given_or_made_up(program, streams.out);
     const Clock::time_point start = Clock::now();
     const Executable executable = compile(program);
-    streams.out << fmt::format("compile: {}\n", time_text(seconds_since(start)));
+    streams.out << fmt::format("compile: {}\n", duration_text(seconds_since(start)));
     const std::vector<double> times = times_of(executable, arguments);
     const double median = times[times.size() / 2];
-    streams.out << fmt::format("run: {} median, {} min, {} max, {} runs\n", time_text(median),
-                               time_text(times.front()), time_text(times.back()), times.size());
+    streams.out << fmt::format("run: {} median, {} min, {} max, {} runs\n", duration_text(median),
+                               duration_text(times.front()), duration_text(times.back()),
+                               times.size());
     const RunStats stats = executable.stats();
     for (const LoopStats& loop : stats.loops) {
       streams.out << fmt::format("loop {}: {} trips", loop.name.empty() ? "while" : loop.name,
                                  loop.trips);
       if (loop.trips > 0)
         streams.out << fmt::format(", {} of the run for each",
-                                   time_text(median / static_cast<double>(loop.trips)));
+                                   duration_text(median / static_cast<double>(loop.trips)));
       streams.out << '\n';
     }
     streams.out << fmt::format("peak memory: {} bytes\n", stats.peak_bytes);

@@ -31,7 +31,7 @@ namespace {
 constexpr std::int64_t kShortConstant = 4;
 constexpr std::int64_t kLongestConstant = 64;
 
-void append_hex(std::string& out, unsigned char byte) {
+void append_byte_escape(std::string& out, unsigned char byte) {
   constexpr char kDigits[] = "0123456789abcdef";
   ((out += "\\u00") += kDigits[byte >> 4]) += kDigits[byte & 15];
 }
@@ -42,7 +42,7 @@ void append_json(std::string& out, std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || byte == 0x7f)
-      append_hex(out, byte);
+      append_byte_escape(out, byte);
     else
       out += c;
   }
