@@ -79,11 +79,11 @@ ACTIONS = [
      r'<details class="box branch" open="">.*class="op found"'),
     ("small.mlir", 'byId("close").click();', r'^(?!.*class="box[^"]*" open)'),
     # Deeper boxes than are drawn within one another.
-    ("deep.hlo", 'search("hlo text:11");', r'id="path"><a>main</a> .*class="op found"'),
+    ("deep.hlo", 'search("%299:");', r'id="path"><a>main</a> .*class="op found"'),
     ("small.mlir", 'document.querySelector(".alone").click();', r'id="path"><a>main</a>'),
     ("small.mlir", 'const e = new MouseEvent("mouseover", {bubbles: true});'
      'document.querySelector(".op .value").dispatchEvent(e);',
-     r'class="value lit".*id="about"><b>%1: pred\[\] = compare %i, %n'),
+     r'class="value lit".*id="about"><b>%1: s32\[\] = remainder %i, 2'),
 ]
 
 
@@ -136,8 +136,8 @@ def main():
             rows = len(re.findall(r'class="op"', body))
             open_boxes = len(re.findall(r'<details class="box[^"]*" open=""', body))
             expected = {  # rows, and boxes that are open
-                "small.mlir": rows == 12 and open_boxes == 3,
-                "nest.hlo": open_boxes == 50 and rows == 150,
+                "small.mlir": rows == 10 and open_boxes == 3,
+                "nest.hlo": open_boxes == 50 and rows == 50,
                 "chain.hlo": 200 <= rows < 1000 and open_boxes == 0,  # the others when they are near
             }[name]
             fine = 'data-ready="true"' in body and expected

@@ -36,7 +36,7 @@ TEST_F(Command, PrintsAProgramInOtherFormats) {
   const Outcome back = command({"print", "-", "--to", "stablehlo"}, hlo.out);
   EXPECT_EQ(back.status, 0) << back.err;
   EXPECT_EQ(parse_stablehlo_text(back.out).stats().loops, 1);
-  EXPECT_THAT(command({"print", program}).out, HasSubstr("while"));
+  EXPECT_THAT(command({"print", program}).out, HasSubstr("fori_loop"));
   EXPECT_THAT(command({"print", program, "--to=dot"}).out, StartsWith("digraph"));
 }
 
