@@ -159,7 +159,8 @@ class RONDO_API Literal {
     return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
   }
   /// The same bytes under another type, without a copy. Throws TraceError if the number of bytes
-  /// differs, or if elements of another dtype would become pred (their bytes need not be 0 or 1).
+  /// differs, or if elements of another dtype would become pred or a number of fewer than 8 bits,
+  /// and their bytes are none.
   Literal reinterpreted(const TensorType& type) const&;
   Literal reinterpreted(const TensorType& type) &&;
 

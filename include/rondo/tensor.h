@@ -24,7 +24,7 @@ class KnownValue;
 }  // namespace ir
 
 /// C++ values that convert to tensors implicitly: arithmetic types and std::complex, float16,
-/// bfloat16.
+/// bfloat16, SmallNumber.
 template <class T>
 concept ScalarValue = HostScalar<std::remove_cvref_t<T>>;
 
@@ -40,6 +40,8 @@ struct Scalar {
     Scalar s{dtype_of<T>};
     if constexpr (std::is_integral_v<T>) {
       s.integer = static_cast<std::int64_t>(value);
+    } else if constexpr (is_integer(dtype_of<T>)) {
+      s.integer = static_cast<int>(value);
     } else if constexpr (is_complex(dtype_of<T>)) {
       s.real = value.real();
       s.imaginary = value.imag();

@@ -54,5 +54,33 @@ inline TensorType c64(std::initializer_list<std::int64_t> dims = {}) { return {D
 inline TensorType c128(std::initializer_list<std::int64_t> dims = {}) {
   return {DType::kC128, dims};
 }
+inline TensorType s2(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS2, dims}; }
+inline TensorType u2(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU2, dims}; }
+inline TensorType s4(std::initializer_list<std::int64_t> dims = {}) { return {DType::kS4, dims}; }
+inline TensorType u4(std::initializer_list<std::int64_t> dims = {}) { return {DType::kU4, dims}; }
+inline TensorType f4e2m1fn(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF4E2M1FN, dims};
+}
+inline TensorType f8e3m4(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E3M4, dims};
+}
+inline TensorType f8e4m3(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E4M3, dims};
+}
+inline TensorType f8e4m3fn(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E4M3FN, dims};
+}
+inline TensorType f8e4m3b11fnuz(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E4M3B11FNUZ, dims};
+}
+inline TensorType f8e4m3fnuz(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E4M3FNUZ, dims};
+}
+inline TensorType f8e5m2(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E5M2, dims};
+}
+inline TensorType f8e5m2fnuz(std::initializer_list<std::int64_t> dims = {}) {
+  return {DType::kF8E5M2FNUZ, dims};
+}
 
 }  // namespace rondo

@@ -62,7 +62,9 @@ class ElementsWriter {
       append_formatted(static_cast<double>(value));
     }
   }
-  static constexpr bool is_integral_or_pred() { return std::is_integral_v<T>; }
+  static constexpr bool is_integral_or_pred() {
+    return std::is_integral_v<T> || is_integer(dtype_of<T>);
+  }
   void append_formatted(double value) {
     out_ += fmt::format(fmt::runtime(style_.float_format), value);
   }
@@ -148,7 +150,8 @@ std::string detail::formatted_digits(const Literal& value, std::string_view fiel
 }
 
 void append_elements(std::string& out, const Literal& literal, const ArrayStyle& style) {
-  for_dtype(literal.dtype(), [&]<class T>() { ElementsWriter<T>(out, literal, style).write(); });
+  for_any_dtype(literal.dtype(),
+                [&]<class T>() { ElementsWriter<T>(out, literal, style).write(); });
 }
 
 }  // namespace rondo

@@ -12,7 +12,7 @@
 namespace rondo {
 
 /// Calls `f.template operator()<T>()` with the host type of the dtype (pred is bool):
-/// `for_dtype(t, [&]<class T>() { ... })`.
+/// `for_dtype(t, [&]<class T>() { ... })`. For code that computes: not of a small dtype.
 template <class F>
 constexpr decltype(auto) for_dtype(DType dtype, F&& f) {
   switch (dtype) {
@@ -46,8 +46,56 @@ constexpr decltype(auto) for_dtype(DType dtype, F&& f) {
       return f.template operator()<std::complex<float>>();
     case DType::kC128:
       return f.template operator()<std::complex<double>>();
+    default:
+      break;
   }
-  throw InternalError("there is no dtype of number " + std::to_string(static_cast<int>(dtype)));
+  throw InternalError("nothing computes in the dtype of number " +
+                      std::to_string(static_cast<int>(dtype)));
+}
+
+/// The least and the greatest number of an integer dtype.
+struct IntegerLimits {
+  std::int64_t least;
+  std::uint64_t greatest;
+};
+constexpr IntegerLimits integer_limits(DType dtype) {
+  const auto bits = static_cast<int>(bit_width(dtype));
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
+  if (is_unsigned_integer(dtype)) return {0, all};
+  return {-static_cast<std::int64_t>(all / 2) - 1, all / 2};
+}
+
+/// The same for every dtype: for code that reads or writes elements.
+template <class F>
+constexpr decltype(auto) for_any_dtype(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::kS2:
+      return f.template operator()<SmallNumber<DType::kS2>>();
+    case DType::kU2:
+      return f.template operator()<SmallNumber<DType::kU2>>();
+    case DType::kS4:
+      return f.template operator()<SmallNumber<DType::kS4>>();
+    case DType::kU4:
+      return f.template operator()<SmallNumber<DType::kU4>>();
+    case DType::kF4E2M1FN:
+      return f.template operator()<SmallNumber<DType::kF4E2M1FN>>();
+    case DType::kF8E3M4:
+      return f.template operator()<SmallNumber<DType::kF8E3M4>>();
+    case DType::kF8E4M3:
+      return f.template operator()<SmallNumber<DType::kF8E4M3>>();
+    case DType::kF8E4M3FN:
+      return f.template operator()<SmallNumber<DType::kF8E4M3FN>>();
+    case DType::kF8E4M3B11FNUZ:
+      return f.template operator()<SmallNumber<DType::kF8E4M3B11FNUZ>>();
+    case DType::kF8E4M3FNUZ:
+      return f.template operator()<SmallNumber<DType::kF8E4M3FNUZ>>();
+    case DType::kF8E5M2:
+      return f.template operator()<SmallNumber<DType::kF8E5M2>>();
+    case DType::kF8E5M2FNUZ:
+      return f.template operator()<SmallNumber<DType::kF8E5M2FNUZ>>();
+    default:
+      return for_dtype(dtype, f);
+  }
 }
 
 }  // namespace rondo

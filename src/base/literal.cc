@@ -41,6 +41,30 @@ const char* host_type_name(DType dtype) {
       return "std::complex<float>";
     case DType::kC128:
       return "std::complex<double>";
+    case DType::kS2:
+      return "rondo::int2";
+    case DType::kU2:
+      return "rondo::uint2";
+    case DType::kS4:
+      return "rondo::int4";
+    case DType::kU4:
+      return "rondo::uint4";
+    case DType::kF4E2M1FN:
+      return "rondo::float4_e2m1fn";
+    case DType::kF8E3M4:
+      return "rondo::float8_e3m4";
+    case DType::kF8E4M3:
+      return "rondo::float8_e4m3";
+    case DType::kF8E4M3FN:
+      return "rondo::float8_e4m3fn";
+    case DType::kF8E4M3B11FNUZ:
+      return "rondo::float8_e4m3b11fnuz";
+    case DType::kF8E4M3FNUZ:
+      return "rondo::float8_e4m3fnuz";
+    case DType::kF8E5M2:
+      return "rondo::float8_e5m2";
+    case DType::kF8E5M2FNUZ:
+      return "rondo::float8_e5m2fnuz";
   }
   return "?";
 }
@@ -48,6 +72,19 @@ const char* host_type_name(DType dtype) {
 [[noreturn]] void fail_moved_from(const char* what) {
   throw TraceError(std::string("Literal::") + what +
                    ": the literal was moved from\n  Assign to it before it is used again.");
+}
+
+/// The bytes of a small integer have its value, and f4 no upper half.
+void check_small_bytes(const Literal& literal, const TensorType& type) {
+  if (bit_width(type.dtype) >= 8 || type.dtype == literal.dtype()) return;
+  for (std::int64_t i = 0; i < type.elements(); i++) {
+    const auto byte = static_cast<std::uint8_t>(literal.bytes()[i]);
+    if (detail::wrapped_small(type.dtype, byte) == byte) continue;
+    throw TraceError("Literal::reinterpreted: " + literal.type().str() + " cannot become " +
+                     type.str() + ", since byte " + std::to_string(i) + " is " +
+                     std::to_string(byte) +
+                     "\n  Each byte holds one number: convert the elements instead.");
+  }
 }
 
 }  // namespace
@@ -106,6 +143,7 @@ Literal Literal::reinterpreted(const TensorType& type) && {
         "Literal::reinterpreted: " + type_.str() + " cannot become " + type.str() +
         ", since the bytes of a pred are 0 or 1\n  Compare the elements with 0 instead.");
   }
+  check_small_bytes(*this, type);
   Literal result(std::move(*this));
   result.type_ = type;
   return result;

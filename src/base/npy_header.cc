@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/small_format.h"
 #include "rondo/error.h"
 
 namespace rondo {
@@ -253,7 +254,7 @@ NpyLayout read_npy_layout(std::string_view head, std::uint64_t size, const std::
 std::string npy_header(const TensorType& type) {
   std::string_view code;
   for (const NpyDType& known : kNpyDTypes) {
-    if (known.dtype == type.dtype) code = known.code;
+    if (known.dtype == storage_dtype(type.dtype)) code = known.code;
   }
   // ml_dtypes.bfloat16 is written as `<V2`; numpy.load reads that as `|V2`.
   std::string header = "{'descr': '";

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/small_format.h"
+
 namespace rondo {
 namespace {
 
@@ -236,6 +238,29 @@ void append_float(std::string& out, float16 value, NumberStyle style) {
 }
 void append_float(std::string& out, bfloat16 value, NumberStyle style) {
   append_narrow_float(out, value, style);
+}
+
+void append_small(std::string& out, DType dtype, std::uint8_t bits, NumberStyle style) {
+  const float value = small_value(dtype, bits);
+  if (is_integer(dtype)) {
+    append_number(out, static_cast<int>(value), style);
+  } else if (std::isfinite(value)) {
+    append_float(out, value, style);
+  } else if (style == NumberStyle::kMlir) {
+    append_hex(out, bits);
+  } else {
+    const SmallFormat format = small_format(dtype);
+    const int payload = bits & ((1 << format.mantissa_bits) - 1);
+    const bool is_usual = format.specials != SmallFormat::Specials::kInfinity ||
+                          (bits & format.all_ones()) == format.nan();
+    if (std::signbit(value)) out += '-';
+    out += std::isinf(value) ? "inf" : "nan";
+    if (!std::isinf(value) && !is_usual) {
+      out += '(';
+      append_hex(out, static_cast<std::uint64_t>(payload));
+      out += ')';
+    }
+  }
 }
 
 }  // namespace detail

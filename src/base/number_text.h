@@ -26,6 +26,7 @@ void append_float(std::string& out, float value, NumberStyle style);
 void append_float(std::string& out, double value, NumberStyle style);
 void append_float(std::string& out, float16 value, NumberStyle style);
 void append_float(std::string& out, bfloat16 value, NumberStyle style);
+void append_small(std::string& out, DType dtype, std::uint8_t bits, NumberStyle style);
 }  // namespace detail
 
 template <HostScalar T>
@@ -43,6 +44,8 @@ void append_number(std::string& out, T value, NumberStyle style = NumberStyle::k
     out += ", ";
     detail::append_float(out, value.imag(), style);
     out += ')';
+  } else if constexpr (is_small(dtype_of<T>)) {
+    detail::append_small(out, dtype_of<T>, value.bits, style);
   } else if constexpr (std::is_same_v<T, long double>) {
     detail::append_float(out, static_cast<double>(value), style);
   } else {

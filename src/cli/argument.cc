@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/small_format.h"
 #include "fmt/format.h"
 #include "rondo/detail/tree_tools.h"
 #include "text/hlo/program.h"
@@ -29,6 +30,9 @@ std::optional<Literal> array_of_npz(std::string_view text, const TensorType& typ
 Literal parse_argument(const std::string& text, const TensorType& type, const std::string& name) {
   std::optional<Literal> array = array_of_npz(text, type);
   if (!array && text.ends_with(".npy")) array = Literal::load_npy(text);
+  if (array && is_small(type.dtype) &&
+      array->type() == TensorType{storage_dtype(type.dtype), type.shape})
+    return array->reinterpreted(type);
   if (array && array->type() != type)
     fail(name,
          fmt::format("{} holds {}; the program takes {}", text, array->type().str(), type.str()));

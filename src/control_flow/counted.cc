@@ -16,8 +16,8 @@ namespace {
 /// Widened to 64 bits; nullopt for a scalar that is no integer.
 std::optional<std::int64_t> bits_of(const Literal& scalar) {
   if (!is_integer(scalar.dtype())) return std::nullopt;
-  return for_dtype(scalar.dtype(), [&]<class T>() -> std::optional<std::int64_t> {
-    if constexpr (std::is_integral_v<T>)
+  return for_any_dtype(scalar.dtype(), [&]<class T>() -> std::optional<std::int64_t> {
+    if constexpr (is_integer(dtype_of<T>))
       return static_cast<std::int64_t>(scalar.data<T>()[0]);
     else
       return std::nullopt;
@@ -39,7 +39,7 @@ DType unsigned_of(DType dtype) {
 
 std::int64_t largest(DType dtype) {
   if (byte_width(dtype) == 8) return std::numeric_limits<std::int64_t>::max();
-  const int bits = static_cast<int>(byte_width(dtype)) * 8 - (is_signed_integer(dtype) ? 1 : 0);
+  const int bits = static_cast<int>(bit_width(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
   return (std::int64_t{1} << bits) - 1;
 }
 

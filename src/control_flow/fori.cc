@@ -117,9 +117,9 @@ Tensor bound_as(DType dtype, const Operand& bound, const std::string& called) {
 std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& lower,
                                      const Operand& upper, const std::optional<DType>& index,
                                      SourceLocation at) {
-  if (index && !is_integer(*index)) {
-    throw TraceError(fmt::format("{}: .index is {}\n  at {}\n  Give an integer dtype, as "
-                                 "DType::kS32.",
+  if (index && (!is_integer(*index) || is_small(*index))) {
+    throw TraceError(fmt::format("{}: .index is {}\n  at {}\n  Give an integer dtype of 8 "
+                                 "bits or more, as DType::kS32.",
                                  called, dtype_name(*index), at.str()),
                      at);
   }
@@ -132,7 +132,7 @@ std::array<Tensor, 2> checked_bounds(const std::string& called, const Operand& l
           ? common_integers(lower, upper)
           : ops::same_dtype(std::string_view(called), lower, upper);
   for (const Tensor& bound : bounds) {
-    if (bound.rank() == 0 && is_integer(bound.dtype())) continue;
+    if (bound.rank() == 0 && is_integer(bound.dtype()) && !is_small(bound.dtype())) continue;
     throw TraceError(fmt::format("{}: the bounds must be integer scalars, they are {} and {}\n  at "
                                  "{}\n  Use rondo::convert or reshape.",
                                  called, bounds[0].type().str(), bounds[1].type().str(), at.str()),

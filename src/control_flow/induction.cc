@@ -21,20 +21,17 @@ struct IntegerRange {
   bool contains(Wide value) const { return least <= value && value <= largest; }
 };
 IntegerRange range_of(DType dtype) {
-  return for_dtype(dtype, []<class T>() -> IntegerRange {
-    if constexpr (std::is_integral_v<T>)
-      return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-    else
-      return {0, 0};
-  });
+  if (!is_integer(dtype)) return {0, 0};
+  const auto [least, greatest] = integer_limits(dtype);
+  return {least, greatest};
 }
 
 std::optional<Wide> constant_integer(const Tensor& tensor) {
   if (!ir::is_constant(tensor.node())) return std::nullopt;
   const Literal& value = tensor.node()->attrs<ir::ConstantAttributes>().value;
   if (value.elements() != 1 || !is_integer(value.dtype())) return std::nullopt;
-  return for_dtype(value.dtype(), [&]<class T>() -> std::optional<Wide> {
-    if constexpr (std::is_integral_v<T>)
+  return for_any_dtype(value.dtype(), [&]<class T>() -> std::optional<Wide> {
+    if constexpr (is_integer(dtype_of<T>))
       return static_cast<Wide>(value.data<T>()[0]);
     else
       return std::nullopt;

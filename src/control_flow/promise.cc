@@ -18,7 +18,7 @@ namespace {
 bool can_be_nan(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 
 Literal nan_of(DType dtype) {
-  return for_dtype(dtype, [&]<class T>() {
+  return for_any_dtype(dtype, [&]<class T>() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     if constexpr (is_complex(dtype_of<T>)) {
       return Literal::scalar(

@@ -154,7 +154,7 @@ std::vector<Tensor> tape_read_transpose(const ir::TransposeCall& call) {
 const ir::OpDef kTapeWrite{
     .name = "tape_write",
     .arity = 3,
-    .types = {.infer = infer_tape_write},
+    .types = {.infer = infer_tape_write, .copies = true},
     .structure = {.loops = tape_loops<true>},
     .kernel = {.on_literals = tape_write_kernel},
     .expansion = {.rule = tape_in_text},
@@ -163,7 +163,7 @@ const ir::OpDef kTapeWrite{
 const ir::OpDef kTapeRead{
     .name = "tape_read",
     .arity = 2,
-    .types = {.infer = infer_tape_read},
+    .types = {.infer = infer_tape_read, .copies = true},
     .structure = {.loops = tape_loops<false>},
     .kernel = {.on_literals = tape_read_kernel},
     .expansion = {.rule = tape_in_text},

@@ -88,7 +88,7 @@ class GradientCheck {
     std::string types;
     for (std::size_t i = 0; i < leaves.size(); i++) {
       const TensorType& type = leaves.type(i);
-      if (type.dtype == DType::kF16 || type.dtype == DType::kBF16) {
+      if (is_floating(type.dtype) && byte_width(type.dtype) <= 2) {
         refuse(fmt::format("{} is {}, which has too few digits for differences", leaves.paths[i],
                            type.str()),
                "Convert to f64 for a sharp check, or to f32: rondo::convert(x, DType::kF64).");

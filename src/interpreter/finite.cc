@@ -33,11 +33,11 @@ bool is_finite_number(const std::complex<T>& x) {
 /// The first element that is not finite; NaNs before infinities.
 std::optional<Found> not_finite(const Literal& literal) {
   if (!is_floating(literal.dtype()) && !is_complex(literal.dtype())) return std::nullopt;
-  return for_dtype(literal.dtype(), [&]<class T>() -> std::optional<Found> {
-    if constexpr (std::is_integral_v<T>) {
+  return for_any_dtype(literal.dtype(), [&]<class T>() -> std::optional<Found> {
+    if constexpr (!is_floating(dtype_of<T>) && !is_complex(dtype_of<T>)) {
       return std::nullopt;
     } else {
-      using Number = std::conditional_t<sizeof(T) == 2, float, T>;
+      using Number = std::conditional_t<sizeof(T) <= 2, float, T>;
       std::optional<Found> found;
       const auto elements = literal.data<T>();
       for (std::size_t i = 0; i < elements.size(); i++) {

@@ -44,7 +44,7 @@ const char* cpp_type_name(DType dtype) {
 
 /// The value as a C++ literal of a dtype; "" for an integer dtype that cannot represent it.
 std::string cpp_literal(const Literal& value, DType wanted) {
-  std::string text = for_dtype(value.dtype(), [&]<class T>() -> std::string {
+  std::string text = for_any_dtype(value.dtype(), [&]<class T>() -> std::string {
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
       return fmt::format("{}", value.item<T>());
     else

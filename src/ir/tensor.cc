@@ -5,6 +5,7 @@
 #include <limits>
 #include <ostream>
 
+#include "base/for_dtype.h"
 #include "fmt/format.h"
 #include "ir/known_value.h"
 #include "ir/lazy.h"
@@ -186,6 +187,22 @@ Literal float_scalar(const InexactCall& call) {
 }
 
 template <class T>
+Literal small_scalar(const InexactCall& call) {
+  if constexpr (is_small(dtype_of<T>)) {
+    const double real = real_of(call.value);
+    const auto rounded = static_cast<T>(real);
+    const auto back = static_cast<double>(rounded);
+    if (call.value.imaginary != 0) inexact(call, "would lose its imaginary part");
+    if (is_integer(dtype_of<T>) && back != real)
+      inexact(call, std::trunc(real) == real ? "is out of range" : "would lose its fraction");
+    if (std::isfinite(real) && !std::isfinite(back)) inexact(call, "is out of range");
+    return Literal::scalar(rounded);
+  } else {
+    throw InternalError("a small dtype that is none");
+  }
+}
+
+template <class T>
 Literal complex_scalar(const InexactCall& call) {
   const Scalar& value = call.value;
   const T re = static_cast<T>(real_of(value)), im = static_cast<T>(value.imaginary);
@@ -233,7 +250,11 @@ Literal scalar_literal(const Scalar& value, DType dtype, SourceLocation at, cons
       return complex_scalar<float>(call);
     case DType::kC128:
       return complex_scalar<double>(call);
+    default:
+      break;
   }
+  if (is_small(dtype))
+    return for_any_dtype(dtype, [&]<class T>() { return small_scalar<T>(call); });
   throw InternalError("a dtype that does not exist");
 }
 

@@ -2,6 +2,7 @@
 #include "ops/elementwise.h"
 #include "ops/families.h"
 #include "ops/kernels/elementwise_kernels.h"
+#include "ops/small.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -95,19 +96,23 @@ const OpDef kShiftLeft = elementwise<2, math::ShiftLeft, kIntegers>(
      .text = {.hlo = "shift-left", .stablehlo = "stablehlo.shift_left"}});
 const OpDef kShiftRightLogical = elementwise<2, math::ShiftRightLogical, kIntegers>(
     {.name = "shift_right_logical",
+     .types = {.on_bytes = bits_on_bytes},
      .derivative = {.zero = true},
      .text = {.hlo = "shift-right-logical", .stablehlo = "stablehlo.shift_right_logical"}});
 const OpDef kShiftRightArithmetic = elementwise<2, math::ShiftRightArithmetic, kIntegers>(
     {.name = "shift_right_arithmetic",
+     .types = {.on_bytes = arithmetic_shift_on_bytes},
      .derivative = {.zero = true},
      .text = {.hlo = "shift-right-arithmetic", .stablehlo = "stablehlo.shift_right_arithmetic"}});
 
 const OpDef kPopcount = elementwise<1, math::Popcount, kIntegers>(
     {.name = "popcount",
+     .types = {.on_bytes = bits_on_bytes},
      .derivative = {.zero = true},
      .text = {.hlo = "popcnt", .stablehlo = "stablehlo.popcnt"}});
 const OpDef kCountLeadingZeros = elementwise<1, math::CountLeadingZeros, kIntegers>(
     {.name = "count_leading_zeros",
+     .types = {.on_bytes = leading_zeros_on_bytes},
      .derivative = {.zero = true},
      .text = {.hlo = "count-leading-zeros", .stablehlo = "stablehlo.count_leading_zeros"}});
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/small_format.h"
 #include "ir/function_data.h"
 #include "ir/region.h"
 #include "ops/elementwise.h"
@@ -17,24 +18,25 @@ namespace {
 
 constexpr std::size_t kCombinerCount = static_cast<std::size_t>(Combiner::kOr) + 1;
 
+/// The number at most, or at least, equal to all others.
 template <class T>
-T lowest_of() {
-  if constexpr (std::is_same_v<T, bool>)
-    return false;
-  else if constexpr (std::is_integral_v<T>)
-    return std::numeric_limits<T>::min();
-  else
-    return T(-std::numeric_limits<float>::infinity());
-}
-
-template <class T>
-T greatest_of() {
-  if constexpr (std::is_same_v<T, bool>)
-    return true;
-  else if constexpr (std::is_integral_v<T>)
-    return std::numeric_limits<T>::max();
-  else
-    return T(std::numeric_limits<float>::infinity());
+T extreme_of(bool lowest) {
+  constexpr DType kDType = dtype_of<T>;
+  if constexpr (is_pred(kDType)) {
+    return !lowest;
+  } else if constexpr (is_integer(kDType)) {
+    const auto [least, greatest] = integer_limits(kDType);
+    return lowest ? static_cast<T>(least) : static_cast<T>(greatest);
+  } else if constexpr (is_small(kDType)) {
+    constexpr SmallFormat kFormat = small_format(kDType);
+    const int most = kFormat.specials == SmallFormat::Specials::kInfinity
+                         ? kFormat.infinity()
+                         : kFormat.greatest_finite();
+    return T::from_bits(static_cast<std::uint8_t>(most | (lowest ? 1 << kFormat.sign_bit() : 0)));
+  } else {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return T(lowest ? -kInfinity : kInfinity);
+  }
 }
 
 }  // namespace
@@ -111,26 +113,26 @@ Combiner known_combiner(const Function& region) {
 }
 
 Literal combiner_identity(Combiner combiner, DType dtype) {
-  return for_dtype(dtype, [&]<class T>() -> Literal {
+  return for_any_dtype(dtype, [&]<class T>() -> Literal {
     switch (combiner) {
       case Combiner::kAdd:
         return Literal::scalar(T(0));
       case Combiner::kMultiply:
         return Literal::scalar(T(1));
       case Combiner::kMaximum:
-        if constexpr (!kIsComplex<T>) return Literal::scalar(lowest_of<T>());
+        if constexpr (!kIsComplex<T>) return Literal::scalar(extreme_of<T>(true));
         break;
       case Combiner::kMinimum:
-        if constexpr (!kIsComplex<T>) return Literal::scalar(greatest_of<T>());
+        if constexpr (!kIsComplex<T>) return Literal::scalar(extreme_of<T>(false));
         break;
       case Combiner::kAnd:
         if constexpr (std::is_same_v<T, bool>)
           return Literal::scalar(true);
-        else if constexpr (std::is_integral_v<T>)
-          return Literal::scalar(static_cast<T>(~T(0)));
+        else if constexpr (is_integer(dtype_of<T>))
+          return Literal::scalar(static_cast<T>(-1));
         break;
       case Combiner::kOr:
-        if constexpr (std::is_integral_v<T>) return Literal::scalar(T(0));
+        if constexpr (is_pred(dtype_of<T>) || is_integer(dtype_of<T>)) return Literal::scalar(T(0));
         break;
       case Combiner::kOther:
         break;

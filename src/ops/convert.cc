@@ -7,6 +7,7 @@
 #include "ops/families.h"
 #include "ops/index_rules.h"
 #include "ops/kernels/elementwise_kernels.h"
+#include "ops/small.h"
 #include "rondo/ops/elementwise.h"
 
 namespace rondo::ops {
@@ -69,7 +70,7 @@ InferredTypes infer_bitcast(const InferContext& context) {
                     "rondo::convert, or rondo::real and rondo::imag.",
                     x.str(), dtype_name(to)));
   }
-  const std::int64_t from_width = byte_width(x.dtype), to_width = byte_width(to);
+  const std::int64_t from_width = bit_width(x.dtype), to_width = bit_width(to);
   std::vector<std::int64_t> dims = x.shape.vector();
   if (from_width > to_width) dims.push_back(from_width / to_width);
   if (from_width < to_width) {
@@ -199,7 +200,7 @@ const OpDef kConvert{
     .name = "convert",
     .arity = 1,
     .cost = ir::Cost::kElementwise,
-    .types = {.infer = infer_convert},
+    .types = {.infer = infer_convert, .on_bytes = convert_bytes},
     .structure = {.element = convert_element_rule,
                   .element_dtypes = ir::kAllDTypes,
                   .elementwise = true},
@@ -213,7 +214,7 @@ const OpDef kBitcastConvert{
     .name = "bitcast_convert",
     .arity = 1,
     .cost = ir::Cost::kElementwise,
-    .types = {.infer = infer_bitcast},
+    .types = {.infer = infer_bitcast, .on_bytes = bitcast_bytes},
     .structure = {.loops = same_bytes},
     .kernel = {.prepare = ir::prepare_forwarding},
     .derivative = {.zero = true},

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/small_format.h"
 #include "ir/attribute_text.h"
 #include "ops/broadcast.h"
 #include "ops/element_rules.h"
+#include "ops/small.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
@@ -70,6 +72,16 @@ void describe_iota(ir::AttributeCodec& codec, IotaAttributes& a) {
   if (codec.reads()) a.type = codec.result(0);
 }
 
+std::vector<Tensor> iota_bytes(const Node& node, std::span<const Tensor>) {
+  const auto& [type, axis] = node.attrs<IotaAttributes>();
+  const Tensor numbers = iota({DType::kS32, type.shape}, axis, node.location());
+  return {bytes_of(numbers, type.dtype, node.location())};
+}
+
+std::vector<Tensor> unset_bytes(const Node& node, std::span<const Tensor>) {
+  return {unset({storage_dtype(node.type().dtype), node.type().shape}, node.location())};
+}
+
 InferredTypes infer_unset(const InferContext& context) {
   return {context.attrs<UnsetAttributes>().type};
 }
@@ -100,7 +112,7 @@ std::vector<Tensor> expand_unset(const Node& node, std::span<const Tensor>) {
 const ir::OpDef kIota{.name = "iota",
                       .arity = 0,
                       .cost = ir::Cost::kElementwise,
-                      .types = {.infer = infer_iota},
+                      .types = {.infer = infer_iota, .on_bytes = iota_bytes},
                       .structure = {.element = iota_element, .element_dtypes = ir::kAllDTypes},
                       .kernel = {.prepare = ir::prepare_function<iota_kernel>},
                       .derivative = {.zero = true},
@@ -113,7 +125,7 @@ const ir::OpDef kUnset{
     .name = "unset",
     .arity = 0,
     .cost = ir::Cost::kElementwise,
-    .types = {.infer = infer_unset},
+    .types = {.infer = infer_unset, .on_bytes = unset_bytes},
     .structure = {.element = unset_element, .element_dtypes = ir::kAllDTypes, .unset = true},
     .kernel = {.prepare = ir::prepare_function<unset_kernel>},
     .expansion = {.rule = expand_unset},

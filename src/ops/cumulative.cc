@@ -158,7 +158,7 @@ std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> 
   const DType dtype = node.type().dtype;
   const bool accumulates =
       attributes.combiner == Combiner::kAdd || attributes.combiner == Combiner::kMultiply;
-  const bool narrow = accumulates && is_floating(dtype) && byte_width(dtype) == 2;
+  const bool narrow = accumulates && is_floating(dtype) && byte_width(dtype) <= 2;
   const Tensor x = narrow ? convert({operands[0], at}, DType::kF32) : operands[0];
   const Tensor totals = associative_scan(
       [&](const Tensor& a, const Tensor& b) { return combined(attributes.combiner, a, b, at); }, x,
@@ -239,7 +239,7 @@ ir::LoopNest cumulative_loops(const Node& node) {
       (in_rows && type.shape[axis] >= kLongRow))
     return {};
   using lower::Opcode;
-  const bool half = is_floating(type.dtype) && byte_width(type.dtype) == 2;
+  const bool half = is_floating(type.dtype) && byte_width(type.dtype) <= 2;
   const lower::Type own = half ? lower::Type::kF32 : lower::type_of(type.dtype);
   switch (combiner) {
     case Combiner::kAdd: {

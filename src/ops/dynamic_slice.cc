@@ -247,17 +247,9 @@ void describe_dynamic_slice(ir::AttributeCodec& codec, DynamicSliceAttributes& a
 /// The number as an index of this dtype; none if it is out of range. A number less than the least
 /// one of a signed dtype becomes that: both are before the first position.
 std::optional<std::int64_t> index_in(DType dtype, std::int64_t value) {
-  return for_dtype(dtype, [&]<class T>() -> std::optional<std::int64_t> {
-    if constexpr (std::is_integral_v<T>) {
-      constexpr bool kWide = sizeof(T) == 8;
-      if (value < 0) {
-        if (!std::is_signed_v<T>) return std::nullopt;
-        return std::max(value, static_cast<std::int64_t>(std::numeric_limits<T>::min()));
-      }
-      if (kWide || value <= static_cast<std::int64_t>(std::numeric_limits<T>::max())) return value;
-    }
-    return std::nullopt;
-  });
+  const auto [least, greatest] = integer_limits(dtype);
+  if (value < 0) return least == 0 ? std::nullopt : std::optional(std::max(value, least));
+  return static_cast<std::uint64_t>(value) <= greatest ? std::optional(value) : std::nullopt;
 }
 
 Tensor index_constant(std::int64_t value, DType dtype, SourceLocation at) {
@@ -267,12 +259,9 @@ Tensor index_constant(std::int64_t value, DType dtype, SourceLocation at) {
 }  // namespace
 
 std::int64_t no_place(DType dtype) {
-  return for_dtype(dtype, []<class T>() -> std::int64_t {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-      return std::numeric_limits<T>::min();
-    else
-      throw InternalError("an index of a dtype without a sign, which is to be out of range");
-  });
+  if (!is_signed_integer(dtype))
+    throw InternalError("an index of a dtype without a sign, which is to be out of range");
+  return integer_limits(dtype).least;
 }
 
 Tensor wide_index(const Tensor& index, SourceLocation at) {

@@ -249,7 +249,7 @@ Tensor mean(const Operand& x, const Axes& axes, bool keepdims) {
                           r.x.type().str()),
               r.at);
   }
-  const bool narrow = byte_width(dtype) == 2;
+  const bool narrow = byte_width(dtype) <= 2;
   if (narrow) r.x = convert({r.x, r.at}, DType::kF32);
   const Tensor quotient = Operand(ops::finish_reduction(r, ops::Combiner::kAdd, keepdims), r.at) /
                           Operand(static_cast<double>(r.elements), r.at);

@@ -118,7 +118,7 @@ std::vector<Tensor> reduce_as_scan(const Node& node, std::span<const Tensor> ope
 
 Tensor sum_of_cotangents(const Tensor& x, std::vector<std::int64_t> axes, SourceLocation at) {
   if (axes.empty()) return x;
-  const bool narrow = is_floating(x.dtype()) && byte_width(x.dtype()) == 2;
+  const bool narrow = is_floating(x.dtype()) && byte_width(x.dtype()) <= 2;
   const Tensor total =
       reduce_by(Combiner::kAdd, narrow ? convert(x, DType::kF32) : x, std::move(axes), at);
   return narrow ? convert(total, x.dtype()) : total;

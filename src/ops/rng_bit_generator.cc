@@ -16,7 +16,7 @@ namespace {
 InferredTypes infer_rng_bit_generator(const InferContext& context) {
   const auto& [type, algorithm] = context.attrs<RngBitGeneratorAttributes>();
   const TensorType& state = context.type(0);
-  if (!is_integer(type.dtype)) {
+  if (!is_integer(type.dtype) || is_small(type.dtype)) {
     context.fail(
         fmt::format("bits of {}; they come in integer types\n  Draw unsigned integers of the width "
                     "and use bitcast_convert.",

@@ -56,10 +56,8 @@ Starts starts_of(const Tensor& indices, const ScatterDims& dims, const Shape& op
 /// hold.
 Tensor last_starts(const Starts& starts, SourceLocation at) {
   const TensorType& type = starts.indices.type();
-  const std::int64_t most = for_dtype(type.dtype, []<class T>() -> std::int64_t {
-    if constexpr (std::is_integral_v<T> && sizeof(T) < 8) return std::numeric_limits<T>::max();
-    return std::numeric_limits<std::int64_t>::max();
-  });
+  const auto most = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(integer_limits(type.dtype).greatest, INT64_MAX));
   std::vector<std::int64_t> last = starts.last;
   for (std::int64_t& place : last) place = std::min(place, most);
   std::vector<std::int64_t> map;

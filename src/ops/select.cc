@@ -55,7 +55,7 @@ std::vector<Tensor> select_transpose(const TransposeCall& c) {
 const OpDef kSelect{.name = "select",
                     .arity = 3,
                     .cost = ir::Cost::kElementwise,
-                    .types = {.infer = infer_select},
+                    .types = {.infer = infer_select, .copies = true},
                     .structure = {.element = select_element, .elementwise = true},
                     .kernel = {.prepare = prepare_select},
                     .derivative = {.linear = Linear::kJointly, .transpose = select_transpose},

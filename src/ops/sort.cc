@@ -137,6 +137,14 @@ const Function& comparator_of_first(std::span<const DType> dtypes, bool descendi
   return region;
 }
 
+/// Bytes of floats have another order than the floats: the region says which.
+std::vector<Tensor> sort_on_bytes(const Node& node, std::span<const Tensor> operands) {
+  SortAttributes attributes = node.attrs<SortAttributes>();
+  attributes.order = known_order(node.regions[0]);
+  return ir::make_many(kSort, ir::Operands(operands.begin(), operands.end()), attributes,
+                       node.location(), {node.regions[0]});
+}
+
 std::vector<Tensor> naturally_sorted(ir::Operands operands, std::int64_t axis, bool descending,
                                      SourceLocation at) {
   std::vector<DType> dtypes;
@@ -149,7 +157,7 @@ std::vector<Tensor> naturally_sorted(ir::Operands operands, std::int64_t axis, b
 }  // namespace
 
 const ir::OpDef kSort{.name = "sort",
-                      .types = {.infer = infer_sort},
+                      .types = {.infer = infer_sort, .on_bytes = sort_on_bytes},
                       .kernel = {.prepare = prepare_sort},
                       .expansion = {.in_lanes = sort_few, .is_preferred = sorts_few},
                       .derivative = {.region_jvp = sort_jvp, .reverse = sort_reverse},

@@ -78,7 +78,7 @@ Tensor adopt_dtype(const Tensor& x, DType dtype, SourceLocation at) {
   if (!x.is_scalar_literal() || x.dtype() == dtype) return x;
   const Literal& value = *ir::constant_value(x);
   const SourceLocation made = x.node()->location();
-  return for_dtype(value.dtype(), [&]<class T>() {
+  return for_any_dtype(value.dtype(), [&]<class T>() {
     return ir::make_constant(
         ir::scalar_literal(Scalar::of(value.item<T>()), dtype, made.line ? made : at), made);
   });

@@ -280,7 +280,7 @@ Tensor compare_remainder(const Node& node) {
     return Tensor();
   const DType dtype = remainder->type().dtype;
   std::int64_t bits = *divisor - 1;
-  if (*is != 0 && is_signed_integer(dtype)) bits |= INT64_MIN >> (64 - 8 * byte_width(dtype));
+  if (*is != 0 && is_signed_integer(dtype)) bits |= INT64_MIN >> (64 - bit_width(dtype));
   const Tensor mask = ir::make_constant(
       ir::scalar_literal(Scalar::of(bits), dtype, node.location()), node.location());
   const Tensor masks = node.type().rank() == 0
@@ -322,7 +322,7 @@ Tensor select_truth(const Node& node) {
 /// Whether every value of `from` is exactly representable in `to`, so the conversion loses nothing.
 bool holds_all_values(DType to, DType from) {
   if (to == from) return true;
-  const std::int64_t to_bits = byte_width(to) * 8, from_bits = byte_width(from) * 8;
+  const std::int64_t to_bits = bit_width(to), from_bits = bit_width(from);
   auto digits = [](DType dtype) {  // of a float: the bits of integers that it represents exactly
     switch (dtype) {
       case DType::kF16:
@@ -339,6 +339,7 @@ bool holds_all_values(DType to, DType from) {
   if (is_complex(from)) return is_complex(to) && to_bits > from_bits;
   if (is_complex(to)) return false;
   if (is_pred(from)) return true;
+  if (is_floating(to) && is_small(to)) return false;
   if (is_floating(from)) return is_floating(to) && to_bits > from_bits;
   if (is_floating(to)) return digits(to) >= from_bits - (is_signed_integer(from) ? 1 : 0);
   if (is_unsigned_integer(from)) return to_bits > from_bits;
@@ -356,7 +357,7 @@ Tensor convert_converted(const Node& node) {
   const DType from = x.dtype(), between = inner->type().dtype, to = node.type().dtype;
   // Integers keep their low bits in a conversion to another width.
   const bool low_bits = is_integer(from) && is_integer(between) && is_integer(to) &&
-                        byte_width(to) <= byte_width(between);
+                        bit_width(to) <= bit_width(between);
   // A float saturates where an integer wraps. An exact value in between does not help if it does
   // not fit the result.
   const bool saturates =

@@ -37,14 +37,13 @@ Tensor limit(const std::vector<std::int64_t>& values, std::int64_t axis, const T
   const bool one = axis < 0;
   const std::vector<std::int64_t> dims(one ? 0 : 1, static_cast<std::int64_t>(values.size()));
   Literal literal = Literal::uninitialized({indices.dtype, dims});
-  for_dtype(indices.dtype, [&]<class T>() {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+  for_any_dtype(indices.dtype, [&]<class T>() {
+    if constexpr (is_integer(dtype_of<T>)) {
+      const std::uint64_t greatest = integer_limits(dtype_of<T>).greatest;
       for (std::size_t i = 0; i < values.size(); i++) {
         // If the last position exceeds the dtype's range, every number of the dtype is in range.
-        const bool past = values[i] > 0 && static_cast<std::uint64_t>(values[i]) >
-                                               std::uint64_t{std::numeric_limits<T>::max()};
-        literal.mutable_data<T>()[i] =
-            past ? std::numeric_limits<T>::max() : static_cast<T>(values[i]);
+        const bool past = values[i] > 0 && static_cast<std::uint64_t>(values[i]) > greatest;
+        literal.mutable_data<T>()[i] = past ? static_cast<T>(greatest) : static_cast<T>(values[i]);
       }
     }
   });

@@ -1,5 +1,6 @@
 #include "passes/fold.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/container/inlined_vector.h"
@@ -27,6 +28,8 @@ class NoHost final : public ir::Host {
 };
 
 bool can_be_folded(const ir::Node* node) {
+  const auto is_small_type = [](const auto& each) { return is_small(ir::type_of(each).dtype); };
+  if (std::any_of(node->operands.begin(), node->operands.end(), is_small_type)) return false;
   if (!node->op->kernel.prepare || node->op->observer || node->op->kind != ir::OpKind::kOrdinary)
     return false;
   for (const Function& region : node->regions) {
@@ -34,7 +37,7 @@ bool can_be_folded(const ir::Node* node) {
     if (ops::known_combiner(region) == ops::Combiner::kOther) return false;
   }
   for (const TensorType& type : node->types) {
-    if (type.elements() > kFoldedResultElements) return false;
+    if (is_small(type.dtype) || type.elements() > kFoldedResultElements) return false;
   }
   std::int64_t elements = 0;
   for (const Tensor& operand : node->operands) {

@@ -24,7 +24,7 @@ bool element_is(T x, SplatValue value) {
                                                                    : SplatValue::kZero);
   } else if constexpr (std::is_same_v<T, bool>) {
     return value != SplatValue::kNegativeZero && x == (value != SplatValue::kZero);
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (is_integer(dtype_of<T>)) {
     switch (value) {
       case SplatValue::kZero:
         return x == 0;
@@ -73,7 +73,7 @@ bool is_splat(const Tensor& tensor, SplatValue value) {
   const Tensor source = splat_source(tensor);
   if (source.empty()) return false;
   const Literal& literal = source.node()->attrs<ir::ConstantAttributes>().value;
-  return for_dtype(literal.dtype(), [&]<class T>() {
+  return for_any_dtype(literal.dtype(), [&]<class T>() {
     const T* elements = reinterpret_cast<const T*>(literal.bytes());
     for (std::int64_t i = 0; i < literal.elements(); i++) {
       if (!element_is(elements[i], value)) return false;

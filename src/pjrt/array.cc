@@ -12,8 +12,9 @@ namespace rondo::pjrt {
 namespace {
 
 /// By DType; the C API numbers the unsigned types, bf16 and the complex ones differently.
-constexpr std::array<std::int32_t, kDTypeCount> kElementTypes = {1, 2,  3,  4,  5,  6,  7, 8,
-                                                                 9, 10, 13, 11, 12, 14, 15};
+constexpr std::array<std::int32_t, kDTypeCount> kElementTypes = {
+    1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 13, 11, 12, 14,
+    15, 24, 25, 21, 22, 29, 27, 26, 17, 18, 20, 16, 19};
 
 /// The elements in the memory of this process, if the plugin exposes them; they have been computed.
 /// Else null.

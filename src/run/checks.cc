@@ -81,7 +81,7 @@ std::string wanted(const Check& check) {
 
 /// What differs, with the first element that does; empty if nothing.
 std::string difference(const Check& check, const Literal& actual, const Literal& expected) {
-  return for_dtype(actual.dtype(), [&]<class T>() -> std::string {
+  return for_any_dtype(actual.dtype(), [&]<class T>() -> std::string {
     const auto a = actual.data<T>(), b = expected.data<T>();
     std::int64_t wrong = 0, first = 0;
     for (std::size_t i = 0; i < a.size(); i++) {

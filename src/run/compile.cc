@@ -16,6 +16,7 @@
 #include "passes/expand.h"
 #include "passes/growing_tapes.h"
 #include "passes/optimize.h"
+#include "passes/small_types.h"
 #include "passes/sum_trips.h"
 #include "run/executable.h"
 #include "transforms/batching.h"
@@ -237,14 +238,18 @@ const ir::Prepared& run::checked_program(const Executable::Impl& impl, const Run
 
 Executable compile(const Function& given, const CompileOptions& options) {
   check_limit(given, options);
-  const Function function = for_target(given, options);
+  const bool runs_here = !options.device && !options.mesh;
+  const Function wanted = for_target(given, options);
+  const Function function = runs_here ? passes::on_bytes(wanted) : wanted;
   auto impl = std::make_shared<Executable::Impl>();
   impl->stages.optimized = options.optimize ? passes::optimize(function) : function;
   impl->stages.source = function;
-  impl->param_types = function.params();
+  impl->param_types = given.params();
+  if (!function.same_as(wanted))
+    impl->with_small_types = options.optimize ? passes::optimize(wanted) : wanted;
   impl->options = options;
   impl->memory_plan.result_bytes = ir::result_bytes(impl->stages.optimized.results());
-  if (options.device || options.mesh) {
+  if (!runs_here) {
     impl->stages.expanded = impl->stages.optimized;
     prepare_for_device(*impl, options);
   } else {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct Executable::Impl {
   run::FormOnRequest inspected;  // the same, of the program as traced
   std::string executor;          // its name, and why it differs from the requested one
   std::vector<TensorType> param_types;
+  /// The program with small dtypes, if `function` is one on their bytes (passes/small_types.h).
+  std::optional<Function> with_small_types;
   MemoryPlan memory_plan;
   CompileOptions options;
   const ir::Backend* backend = nullptr;  // that compiled the program; null for devices

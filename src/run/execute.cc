@@ -77,6 +77,19 @@ void check_options(const Function& function, const RunOptions& options) {
 
 }  // namespace
 
+namespace {
+
+/// With the dtypes of `types`, which store the same bytes.
+std::vector<Literal> with_types(std::span<const Literal> literals,
+                                std::span<const TensorType> types) {
+  std::vector<Literal> result;
+  for (std::size_t i = 0; i < literals.size(); i++)
+    result.push_back(literals[i].reinterpreted(types[i]));
+  return result;
+}
+
+}  // namespace
+
 std::vector<Literal> Executable::run(std::span<const Literal> arguments,
                                      const RunOptions& given) const {
   std::optional<RunOptions> both;
@@ -84,6 +97,9 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
   check_made(impl_.get());
   check_arguments(impl_->stages.optimized, impl_->param_types, arguments);
   check_options(impl_->stages.optimized, options);
+  std::vector<Literal> bytes;
+  if (impl_->with_small_types)
+    arguments = bytes = with_types(arguments, impl_->stages.optimized.params());
   const bool is_checked = run::is_checked(options);
   RunOptions checked;
   if (is_checked) checked = run::with_checks_of_environment(options);
@@ -98,6 +114,7 @@ std::vector<Literal> Executable::run(std::span<const Literal> arguments,
         is_checked ? run::checked_program(*impl_, checked).run(arguments, checked, stats)
                    : run::prepared_for(*impl_, options).run(arguments, options, stats);
     keep_stats();
+    if (impl_->with_small_types) return with_types(results, impl_->with_small_types->results());
     return results;
   } catch (...) {
     keep_stats();
@@ -268,6 +285,7 @@ std::int64_t Executable::bytes() const {
   impl_->plain.prepared->count_held(held);
   held.text(impl_->executor);
   held.elements(impl_->param_types);
+  if (impl_->with_small_types) ir::count_held(held, *impl_->with_small_types);
   for (const TensorType& type : impl_->param_types) held.shape(type.shape);
   held.elements<LoopResiduals>(impl_->memory_plan);
   for (const LoopResiduals& loop : impl_->memory_plan) held.text(loop.loop);
@@ -282,7 +300,7 @@ std::string Executable::program() const {
 
 const Function& Executable::function() const {
   check_made(impl_.get());
-  return impl_->stages.optimized;
+  return impl_->with_small_types ? *impl_->with_small_types : impl_->stages.optimized;
 }
 
 EagerScope::EagerScope() {

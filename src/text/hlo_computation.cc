@@ -31,7 +31,7 @@ constexpr std::int64_t kBroadcastElements = 16;
 /// XLA reads a complex number with one NaN part as two NaNs, so such numbers are assembled from
 /// their parts.
 bool has_complex_nan(const Literal& value) {
-  return for_dtype(value.dtype(), [&]<class T>() {
+  return for_any_dtype(value.dtype(), [&]<class T>() {
     if constexpr (is_complex(dtype_of<T>)) {
       for (const T& element : value.data<T>()) {
         if (std::isnan(element.real()) || std::isnan(element.imag())) return true;

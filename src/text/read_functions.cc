@@ -53,7 +53,7 @@ std::vector<Tensor> read_polygamma(const ReadOperation& read) {
   if (!order || order->elements() != 1)
     mlir::fail(read.text, read.operation.at, "chlo.polygamma: the order must be a constant scalar");
   std::int64_t n = 0;
-  for_dtype(order->dtype(), [&]<class T>() {
+  for_any_dtype(order->dtype(), [&]<class T>() {
     if constexpr (!is_complex(dtype_of<T>)) n = static_cast<std::int64_t>(order->item<T>());
   });
   return {polygamma(n, {read.operands[1], read.at})};

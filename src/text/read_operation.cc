@@ -59,8 +59,20 @@ std::vector<Tensor> make_operation(const ir::OpDef& op, const ReadOperation& rea
       if (operand.rank() == 0 && shape.rank() > 0) operand = broadcast_to(operand, shape);
     }
   }
-  return ir::make_many(op, std::move(operands), read_attributes(op, read), read.at,
-                       {read.regions.begin(), read.regions.end()});
+  // A sum of products may have another dtype than what is multiplied: f8 gives f32. It is computed
+  // in the wider of the two.
+  const bool converts = op.derivative.linear == ir::Linear::kSeparately &&
+                        !op.structure.elementwise && read.operation.types.size() == 1;
+  const DType preferred = converts ? read.operation.types[0].dtype : DType::kPred;
+  for (Tensor& operand : operands) {
+    if (converts && bit_width(operand.dtype()) <= bit_width(preferred))
+      operand = convert({operand, read.at}, preferred);
+  }
+  std::vector<Tensor> results = ir::make_many(op, std::move(operands), read_attributes(op, read),
+                                              read.at, {read.regions.begin(), read.regions.end()});
+  if (converts && results[0].dtype() != preferred)
+    results[0] = convert({results[0], read.at}, preferred);
+  return results;
 }
 
 void check_results(std::string_view text, const mlir::Operation& operation,

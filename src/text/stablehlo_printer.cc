@@ -60,6 +60,10 @@ void append_mlir_dtype(std::string& out, DType dtype) {
   if (is_signed_integer(dtype) || is_unsigned_integer(dtype)) {
     out += is_signed_integer(dtype) ? "i" : "ui";
     out += dtype_name(dtype).substr(1);
+  } else if (is_small(dtype)) {  // f8E4M3FN
+    out += 'f';
+    for (const char c : dtype_name(dtype).substr(1))
+      out += c >= 'a' ? static_cast<char>(c - 32) : c;
   } else {
     out += dtype_name(dtype);
   }
@@ -110,7 +114,8 @@ void append_dense(std::string& out, const Literal& value) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     out += "\"0x";
     for (std::size_t i = 0; i < bytes; i++) {
-      const unsigned byte = static_cast<unsigned>(value.bytes()[i]);
+      unsigned byte = static_cast<unsigned>(value.bytes()[i]);
+      if (is_small(value.dtype())) byte &= (1u << bit_width(value.dtype())) - 1;
       out += digits[byte >> 4];
       out += digits[byte & 15];
     }

@@ -17,14 +17,33 @@ struct Row {
   std::int64_t width;
   char kind;  // pred, signed, unsigned, floating, complex
 };
-const std::vector<Row> kRows = {{DType::kPred, "pred", 1, 'p'}, {DType::kS8, "s8", 1, 's'},
-                                {DType::kS16, "s16", 2, 's'},   {DType::kS32, "s32", 4, 's'},
-                                {DType::kS64, "s64", 8, 's'},   {DType::kU8, "u8", 1, 'u'},
-                                {DType::kU16, "u16", 2, 'u'},   {DType::kU32, "u32", 4, 'u'},
-                                {DType::kU64, "u64", 8, 'u'},   {DType::kF16, "f16", 2, 'f'},
-                                {DType::kBF16, "bf16", 2, 'f'}, {DType::kF32, "f32", 4, 'f'},
-                                {DType::kF64, "f64", 8, 'f'},   {DType::kC64, "c64", 8, 'c'},
-                                {DType::kC128, "c128", 16, 'c'}};
+const std::vector<Row> kRows = {{DType::kPred, "pred", 1, 'p'},
+                                {DType::kS8, "s8", 1, 's'},
+                                {DType::kS16, "s16", 2, 's'},
+                                {DType::kS32, "s32", 4, 's'},
+                                {DType::kS64, "s64", 8, 's'},
+                                {DType::kU8, "u8", 1, 'u'},
+                                {DType::kU16, "u16", 2, 'u'},
+                                {DType::kU32, "u32", 4, 'u'},
+                                {DType::kU64, "u64", 8, 'u'},
+                                {DType::kF16, "f16", 2, 'f'},
+                                {DType::kBF16, "bf16", 2, 'f'},
+                                {DType::kF32, "f32", 4, 'f'},
+                                {DType::kF64, "f64", 8, 'f'},
+                                {DType::kC64, "c64", 8, 'c'},
+                                {DType::kC128, "c128", 16, 'c'},
+                                {DType::kS2, "s2", 1, 's'},
+                                {DType::kU2, "u2", 1, 'u'},
+                                {DType::kS4, "s4", 1, 's'},
+                                {DType::kU4, "u4", 1, 'u'},
+                                {DType::kF4E2M1FN, "f4e2m1fn", 1, 'f'},
+                                {DType::kF8E3M4, "f8e3m4", 1, 'f'},
+                                {DType::kF8E4M3, "f8e4m3", 1, 'f'},
+                                {DType::kF8E4M3FN, "f8e4m3fn", 1, 'f'},
+                                {DType::kF8E4M3B11FNUZ, "f8e4m3b11fnuz", 1, 'f'},
+                                {DType::kF8E4M3FNUZ, "f8e4m3fnuz", 1, 'f'},
+                                {DType::kF8E5M2, "f8e5m2", 1, 'f'},
+                                {DType::kF8E5M2FNUZ, "f8e5m2fnuz", 1, 'f'}};
 
 TEST(DType, NamesWidthsAndKinds) {
   ASSERT_EQ(kRows.size(), static_cast<std::size_t>(kDTypeCount));
@@ -42,15 +61,15 @@ TEST(DType, NamesWidthsAndKinds) {
 }
 
 TEST(DType, AValueOutsideTheEnumerationReadsNothing) {
-  EXPECT_EQ(dtype_name(static_cast<DType>(15)), "invalid");
+  EXPECT_EQ(dtype_name(static_cast<DType>(kDTypeCount)), "invalid");
   EXPECT_EQ(dtype_name(static_cast<DType>(255)), "invalid");
   EXPECT_EQ(byte_width(static_cast<DType>(255)), 0);
-  EXPECT_THROW(for_dtype(static_cast<DType>(15), []<class T>() {}), InternalError);
+  EXPECT_THROW(for_dtype(static_cast<DType>(kDTypeCount), []<class T>() {}), InternalError);
 }
 
 TEST(DType, VisitGivesTheHostTypeOfEachDType) {
   for (const Row& row : kRows) {
-    for_dtype(row.dtype, [&]<class T>() {
+    for_any_dtype(row.dtype, [&]<class T>() {
       EXPECT_EQ(dtype_of<T>, row.dtype);
       EXPECT_EQ(static_cast<std::int64_t>(sizeof(T)), row.width) << row.name;
     });

@@ -45,7 +45,7 @@ template <class T>
 bool same_bits(const T& got, const T& want) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(got) && std::isnan(want)) return true;
-  } else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+  } else if constexpr (is_floating(dtype_of<T>)) {
     if (std::isnan(static_cast<float>(got)) && std::isnan(static_cast<float>(want))) return true;
   }
   return std::memcmp(&got, &want, sizeof(T)) == 0;
@@ -77,6 +77,8 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
                    least_normal<Part>());
     };
     return part(got.real(), want.real()) && part(got.imag(), want.imag());
+  } else if constexpr (is_small(dtype_of<T>)) {
+    return same_bits(got, want);
   } else if constexpr (is_floating(dtype_of<T>)) {
     if (exactly) return same_bits(got, want);
     const double rtol = tolerance.rtol.value_or(tolerance.ulps * unit_in_last_place<T>());
@@ -90,7 +92,7 @@ bool same(const T& got, const T& want, const Tolerance& tolerance) {
 template <class T>
 void print_element(std::ostream& out, const T& value) {
   out.precision(std::is_same_v<T, double> ? 17 : 9);
-  if constexpr (is_floating(dtype_of<T>) && sizeof(T) == 2)
+  if constexpr (is_small(dtype_of<T>) || (is_floating(dtype_of<T>) && sizeof(T) == 2))
     out << static_cast<float>(value);
   else if constexpr (std::is_integral_v<T> && sizeof(T) == 1)
     out << static_cast<int>(value);
@@ -135,8 +137,8 @@ std::string difference(const Literal& got, const Literal& want, const Tolerance&
   if (got.type() != want.type()) {
     return "the type is " + got.type().str() + ", expected " + want.type().str() + "\n";
   }
-  return for_dtype(want.dtype(),
-                   [&]<class T>() { return element_differences<T>(got, want, tolerance); });
+  return for_any_dtype(want.dtype(),
+                       [&]<class T>() { return element_differences<T>(got, want, tolerance); });
 }
 
 std::string difference(const std::vector<Literal>& got, const std::vector<Literal>& want,

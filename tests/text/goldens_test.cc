@@ -31,7 +31,7 @@ std::vector<Literal> arrays(const fs::path& folder, const std::string& name) {
 double difference(const Literal& got, const Literal& expected) {
   if (got.type() != expected.type()) return HUGE_VAL;
   double most = 0;
-  for_dtype(got.dtype(), [&]<class T>() {
+  for_any_dtype(got.dtype(), [&]<class T>() {
     const std::span<const T> a = got.data<T>(), b = expected.data<T>();
     for (std::size_t i = 0; i < a.size(); i++) {
       const auto compare = [&](double x, double y) {

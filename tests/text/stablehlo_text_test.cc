@@ -55,8 +55,12 @@ TEST(StablehloText, TypesOfEveryDtype) {
   for (int i = 0; i < kDTypeCount; i++)
     params.push_back(parameter({static_cast<DType>(i), {2, 3}}, "x"));
   const std::string text = to_stablehlo_text(Function::make("f", params, {}));
-  const char* names[] = {"i1",   "i8",  "i16",  "i32", "i64", "ui8",          "ui16",        "ui32",
-                         "ui64", "f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>"};
+  const char* names[] = {"i1",     "i8",        "i16",      "i32",           "i64",
+                         "ui8",    "ui16",      "ui32",     "ui64",          "f16",
+                         "bf16",   "f32",       "f64",      "complex<f32>",  "complex<f64>",
+                         "i2",     "ui2",       "i4",       "ui4",           "f4E2M1FN",
+                         "f8E3M4", "f8E4M3",    "f8E4M3FN", "f8E4M3B11FNUZ", "f8E4M3FNUZ",
+                         "f8E5M2", "f8E5M2FNUZ"};
   std::string signature;
   for (int i = 0; i < kDTypeCount; i++) {
     signature += (i ? ", %x_" + std::to_string(i + 1) : "%x") + ": tensor<2x3x" + names[i] + ">";

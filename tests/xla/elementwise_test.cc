@@ -315,6 +315,26 @@ TEST_F(XlaElementwise, ConvertRoundsAsXlaDoes) {
           {2049, 2051, 257, 259, 16777217, 16777219, 9007199254740993, -9007199254740995, 65520}));
 }
 
+TEST_F(XlaElementwise, SmallDtypes) {
+  for (int number = static_cast<int>(DType::kS2); number < kDTypeCount; number++) {
+    const auto small = static_cast<DType>(number);
+    SCOPED_TRACE(dtype_name(small));
+    const float inf = std::numeric_limits<float>::infinity();
+    std::vector<float> numbers{0, -0.0f, 1e-30f, 0x1p-20f, inf, -inf, std::nanf("")};
+    for (int i = 0; i < 400; i++)
+      numbers.push_back(std::ldexp(1 + 0.01f * static_cast<float>(i), i % 41 - 20));
+    const Literal x = Literal::from(numbers);
+    check(
+        [&](Tensor single) {
+          const Tensor y = convert(single, small), z = reverse(y, {0});
+          return std::tuple(y, convert(y, DType::kF32), convert(y, DType::kF16),
+                            convert(y, DType::kS32), convert(convert(single, DType::kS16), small),
+                            y + z, y * z, maximum(y, z), -y, y < z, concatenate({z, y}, 0));
+        },
+        x);
+  }
+}
+
 TEST_F(XlaElementwise, ReducePrecision) {
   check([](Tensor x) { return std::tuple(reduce_precision(x, 8, 0), reduce_precision(x, 5, 1)); },
         row<float>({1.5f, 3, 6, 12, 1.25f, 1.75f, 2.5f, 65520, 57344, 61440}));

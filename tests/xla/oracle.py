@@ -54,6 +54,15 @@ def load():
     jax.config.update("jax_enable_x64", True)
 
 
+def is_small_integer(dtype):
+    return re.fullmatch("u?int[24]", dtype.name) is not None
+
+
+def is_small(dtype):
+    """Whether .npy has no name for it, and the files hold bytes."""
+    return is_small_integer(dtype) or re.match("float[48]_", dtype.name) is not None
+
+
 class Xla:
     """Lives in the child: XLA itself starts here."""
 
@@ -91,6 +100,8 @@ class Xla:
         dtype = numpy.dtype(shape.numpy_dtype())
         if array.dtype.kind == "V":
             array = array.view(dtype)  # bf16, for which .npy has no name
+        elif is_small(dtype):
+            array = array.astype(dtype) if is_small_integer(dtype) else array.view(dtype)
         if array.dtype != dtype or array.shape != tuple(shape.dimensions()):
             raise ValueError(f"{file} is {array.dtype}{list(array.shape)}, the parameter {shape}")
         return jax.device_put(array, self.devices[0])
@@ -116,6 +127,10 @@ class Xla:
             array = numpy.asarray(result)
             if array.dtype.name == "bfloat16":
                 array = array.view("V2")
+            elif is_small_integer(array.dtype):
+                array = array.astype("u1" if array.dtype.name.startswith("u") else "i1")
+            elif is_small(array.dtype):
+                array = array.view("u1")
             numpy.save(f"{request['results']}{number}.npy", array)
         return len(results)
 

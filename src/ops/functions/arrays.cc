@@ -66,8 +66,8 @@ Tensor normal_index(const ops::Helper& helper, const Tensor& x, const Tensor& in
                               x.type().str()));
     return index;
   }
-  const auto value = for_dtype(known->dtype(), [&]<class T>() -> std::int64_t {
-    if constexpr (std::is_integral_v<T>)
+  const auto value = for_any_dtype(known->dtype(), [&]<class T>() -> std::int64_t {
+    if constexpr (is_integer(dtype_of<T>))
       return static_cast<std::int64_t>(known->item<T>());
     else
       throw InternalError("an index of a dtype that is none");

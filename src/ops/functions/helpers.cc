@@ -44,7 +44,7 @@ std::int64_t Helper::count(const Tensor& x, const std::vector<std::int64_t>& ove
 }
 
 DType wide_dtype(DType dtype) {
-  return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype;
+  return is_floating(dtype) && byte_width(dtype) <= 2 ? DType::kF32 : dtype;
 }
 
 Tensor squared_magnitude(const Tensor& x) {

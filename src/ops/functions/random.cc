@@ -95,11 +95,12 @@ Tensor unit_interval(const char* op, const KeyWords& key, const TensorType& type
 }
 
 void check_floating(const char* op, const TensorType& type, SourceLocation at) {
-  if (is_floating(type.dtype)) return;
+  if (is_floating(type.dtype) && !is_small(type.dtype)) return;
   fail(op,
-       fmt::format("{} is no floating type\n  Draw f32 or f64, or integers with random::randint "
-                   "and random::bits.",
-                   type.str()),
+       fmt::format(
+           "{} is no floating type to draw\n  Draw f32 or f64, or integers with random::randint "
+           "and random::bits.",
+           type.str()),
        at);
 }
 
@@ -179,9 +180,10 @@ IntegerBound integer_bound(const char* which, const Operand& bound, DType dtype,
   const DType given = bound.is_scalar()
                           ? bound.scalar().dtype
                           : ir::checked(bound.tensor(), "random::randint", at).dtype();
-  if (!is_integer(given)) {
+  if (!is_integer(given) || is_small(given)) {
     fail("random::randint",
-         fmt::format("{} is {}; the bounds are integers\n  Draw floats with random::uniform(key, "
+         fmt::format("{} is {}; the bounds are integers of 8 bits or more\n  Draw floats with "
+                     "random::uniform(key, "
                      "type, low, high).",
                      which, dtype_name(given)),
          at);
@@ -303,7 +305,7 @@ Tensor fold_in(const Operand& key, const Operand& data) {
 
 Tensor bits(const Operand& key, const TensorType& type) {
   const ops::KeyWords from = ops::words_of("random::bits", key);
-  if (!is_unsigned_integer(type.dtype)) {
+  if (!is_unsigned_integer(type.dtype) || is_small(type.dtype)) {
     ops::fail(
         "random::bits",
         fmt::format(
@@ -345,9 +347,11 @@ Tensor randint(const Operand& key, const TensorType& type, const Operand& low,
                const Operand& high) {
   const SourceLocation at = key.at();
   const ops::KeyWords from = ops::words_of("random::randint", key);
-  if (!is_integer(type.dtype)) {
+  if (!is_integer(type.dtype) || is_small(type.dtype)) {
     ops::fail("random::randint",
-              fmt::format("{} is no integer type\n  Draw floats with random::uniform.", type.str()),
+              fmt::format("{} is no integer type{}.", type.str(),
+                          is_small(type.dtype) ? " of 8 bits or more\n  Draw s32 and convert"
+                                               : "\n  Draw floats with random::uniform"),
               at);
   }
   if (byte_width(type.dtype) >= 4) {

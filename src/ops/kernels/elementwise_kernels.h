@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/cpu.h"
+#include "base/small_format.h"
 #include "lower/scalar.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
@@ -58,7 +59,7 @@ constexpr Kinds kind_of(DType dtype) {
          : is_signed_integer(dtype)   ? kSigned
          : is_unsigned_integer(dtype) ? kUnsigned
          : is_complex(dtype)          ? kComplexes
-         : byte_width(dtype) == 2     ? kHalves
+         : byte_width(dtype) <= 2     ? kHalves
                                       : kFullFloats;
 }
 
@@ -145,10 +146,11 @@ template <int arity, class F, Kinds kinds>
 InferredTypes infer_elementwise(const InferContext& context) {
   check_elementwise(context, kinds);
   const TensorType& x = ir::type_of(context.operands[0]);
+  const DType computed = computing_dtype(x.dtype);
   DType dtype{};
-  for_kinds<kinds>(x.dtype, [&]<class T>() { dtype = dtype_of<ResultElement<F, T, arity>>; });
+  for_kinds<kinds>(computed, [&]<class T>() { dtype = dtype_of<ResultElement<F, T, arity>>; });
   InferredTypes types;
-  types.push_back({dtype, x.shape});
+  types.push_back({dtype == computed ? x.dtype : dtype, x.shape});
   return types;
 }
 
@@ -158,7 +160,7 @@ constexpr ir::DTypes kept_dtypes() {
   ir::DTypes kept = 0;
   for (std::size_t i = 0; i < kDTypeCount; i++) {
     const DType dtype = static_cast<DType>(i);
-    for_dtype(dtype, [&]<class T>() {
+    for_dtype(computing_dtype(dtype), [&]<class T>() {
       if constexpr ((kinds & kind_of(dtype_of<T>)) != 0) {
         if (std::is_same_v<ResultElement<F, T, arity>, T>) kept |= ir::dtypes(dtype);
       }

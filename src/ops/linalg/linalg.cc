@@ -125,7 +125,7 @@ std::vector<Tensor> each_matrix(std::vector<Tensor> (*f)(const Tensor& matrix), 
 
 Tensor in_wide_dtype(const Tensor& x) {
   return in_dtype(x,
-                  is_floating(x.dtype()) && byte_width(x.dtype()) == 2 ? DType::kF32 : x.dtype());
+                  is_floating(x.dtype()) && byte_width(x.dtype()) <= 2 ? DType::kF32 : x.dtype());
 }
 
 Tensor in_dtype(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype); }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/for_dtype.h"
+#include "base/small_format.h"
 #include "fmt/format.h"
 #include "text/hlo/program.h"
 #include "text/mlir/cursor.h"
@@ -82,6 +83,59 @@ T parse_real(Cursor& cursor) {
 }
 
 template <class T>
+T parse_integer(Cursor& cursor, std::int64_t bits) {
+  const mlir::Offset at = cursor.at();
+  const std::string_view digits = cursor.number();
+  T value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [next, error] = std::from_chars(digits.data(), end, value);
+  if (error != std::errc() || next != end)
+    mlir::fail(cursor.text(), at, fmt::format("expected an integer of {} bits", bits));
+  return value;
+}
+
+/// Of a small dtype: the same, where a format without infinity or payloads has none.
+template <class T>
+T parse_small(Cursor& cursor) {
+  constexpr DType kDType = dtype_of<T>;
+  const mlir::Offset at = cursor.at();
+  if constexpr (is_integer(kDType)) {
+    const auto value = parse_integer<int>(cursor, bit_width(kDType));
+    if (static_cast<int>(T(value)) != value)
+      mlir::fail(cursor.text(), at,
+                 fmt::format("expected an integer of {} bits", bit_width(kDType)));
+    return T(value);
+  } else {
+    constexpr SmallFormat kFormat = small_format(kDType);
+    constexpr bool kHasPayloads = kFormat.specials == SmallFormat::Specials::kInfinity;
+    const bool negative = cursor.accept("-");
+    const auto with_sign = [&](double value) { return T(negative ? -value : value); };
+    const T infinity = with_sign(std::numeric_limits<double>::infinity());
+    if (cursor.accept_word("inf")) return infinity;
+    if (!cursor.accept_word("nan")) {
+      if (negative && cursor.peek() == '-') cursor.fail("expected a number");
+      const auto read = parse_real<double>(cursor);
+      const T value = with_sign(read);
+      if (!std::isfinite(static_cast<float>(value)))
+        mlir::fail(cursor.text(), at, "the number is too great for the type");
+      return value;
+    }
+    if (!kHasPayloads || cursor.peek() != '(')
+      return with_sign(std::numeric_limits<double>::quiet_NaN());
+    std::string_view digits = cursor.bracketed('(');
+    const bool hex = digits.substr(0, 2) == "0x";
+    if (hex) digits.remove_prefix(2);
+    unsigned payload = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [next, error] = std::from_chars(digits.data(), end, payload, 16);
+    if (!hex || error != std::errc() || next != end || payload == 0 ||
+        payload >> kFormat.mantissa_bits != 0)
+      mlir::fail(cursor.text(), at, "expected the payload of a NaN, nan(0x...)");
+    return T::from_bits(static_cast<std::uint8_t>(infinity.bits | payload));
+  }
+}
+
+template <class T>
 T parse_value(Cursor& cursor) {
   const mlir::Offset at = cursor.at();
   if constexpr (std::is_same_v<T, bool>) {
@@ -89,13 +143,9 @@ T parse_value(Cursor& cursor) {
     if (cursor.accept_word("false") || cursor.accept_word("0")) return false;
     mlir::fail(cursor.text(), at, "expected true or false");
   } else if constexpr (std::is_integral_v<T>) {
-    const std::string_view digits = cursor.number();
-    T value = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [next, error] = std::from_chars(digits.data(), end, value);
-    if (error != std::errc() || next != end)
-      mlir::fail(cursor.text(), at, fmt::format("expected an integer of {} bits", 8 * sizeof(T)));
-    return value;
+    return parse_integer<T>(cursor, 8 * sizeof(T));
+  } else if constexpr (is_small(dtype_of<T>)) {
+    return parse_small<T>(cursor);
   } else if constexpr (kIsComplexValue<T>) {
     cursor.expect("(");
     const auto real = parse_real<typename T::value_type>(cursor);
@@ -137,7 +187,7 @@ Literal parse_literal(std::string_view text, mlir::Offset at, std::string_view i
   if (static_cast<std::uint64_t>(type.elements()) > inside.size())  // each takes a letter
     mlir::fail(text, at, fmt::format("there are fewer elements than {} has", type.str()));
   Literal value = Literal::uninitialized(type);
-  for_dtype(type.dtype, [&]<class T>() {
+  for_any_dtype(type.dtype, [&]<class T>() {
     T* to = reinterpret_cast<T*>(value.mutable_bytes());
     parse_part(cursor, type.shape, 0, to);
   });

@@ -23,10 +23,10 @@ T parse_bits(Cursor& cursor, std::string_view digits, Offset at) {
   std::uint64_t bits = 0;
   const auto [next, error] =
       std::from_chars(digits.data() + 2, digits.data() + digits.size(), bits, 16);
-  constexpr unsigned kBits = 8 * sizeof(T);
+  constexpr unsigned kBits = static_cast<unsigned>(bit_width(dtype_of<T>));
   if (error != std::errc() || next != digits.data() + digits.size() ||
       (bits >> (kBits - 1)) >> 1 != 0)
-    fail(cursor.text(), at, fmt::format("expected the bits of a number of {} bytes", sizeof(T)));
+    fail(cursor.text(), at, fmt::format("expected the bits of a number of {} bits", kBits));
   T value;
   std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));  // of the lower bytes: little-endian
   return value;
@@ -64,10 +64,12 @@ T parse_whole(Cursor& cursor) {
       std::from_chars(magnitude.data() + (hex ? 2 : 0), end, size, hex ? 16 : 10);
   if (magnitude.empty() || error == std::errc::invalid_argument || next != end)
     fail(cursor.text(), at, "expected an integer");
-  constexpr std::uint64_t kMost = std::numeric_limits<std::make_unsigned_t<T>>::max();
+  constexpr DType kDType = dtype_of<T>;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0} >> (64 - bit_width(kDType));
   const bool fits = error == std::errc() &&
-                    (negative ? std::is_signed_v<T> && size <= kMost / 2 + 1 : size <= kMost);
-  if (!fits) fail(cursor.text(), at, fmt::format("{} does not fit {} bits", digits, 8 * sizeof(T)));
+                    (negative ? is_signed_integer(kDType) && size <= kMost / 2 + 1 : size <= kMost);
+  if (!fits)
+    fail(cursor.text(), at, fmt::format("{} does not fit {} bits", digits, bit_width(kDType)));
   return static_cast<T>(negative ? 0 - size : size);
 }
 
@@ -77,7 +79,7 @@ T parse_element(Cursor& cursor) {
     if (cursor.accept_word("true")) return true;
     if (cursor.accept_word("false")) return false;
     return parse_whole<unsigned char>(cursor) != 0;
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (is_integer(dtype_of<T>)) {
     return parse_whole<T>(cursor);
   } else if constexpr (kIsComplexElement<T>) {
     cursor.expect("(");
@@ -132,8 +134,10 @@ Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
     const auto k = static_cast<std::size_t>(2 * i);
     const int high = hex_digit(digits[k]), low = hex_digit(digits[k + 1]);
     if (high < 0 || low < 0) fail(text, at, "expected hexadecimal digits");
-    to[i] = static_cast<std::byte>(is_pred(type.dtype) ? ((16 * high + low) != 0 ? 1 : 0)
-                                                       : 16 * high + low);
+    const auto byte = static_cast<std::uint8_t>(16 * high + low);
+    to[i] = static_cast<std::byte>(is_pred(type.dtype)    ? (byte != 0 ? 1 : 0)
+                                   : is_small(type.dtype) ? detail::wrapped_small(type.dtype, byte)
+                                                          : byte);
   }
   return value;
 }
@@ -158,7 +162,7 @@ Literal parse_elements(std::string_view text, Offset at, std::string_view inside
   if (!splat && static_cast<std::uint64_t>(type.elements()) > inside.size())
     fail(text, at, fmt::format("there are fewer elements than {} has", type.str()));
   Literal value = Literal::uninitialized(splat ? TensorType{type.dtype, {}} : type);
-  for_dtype(type.dtype, [&]<class T>() {
+  for_any_dtype(type.dtype, [&]<class T>() {
     T* to = reinterpret_cast<T*>(value.mutable_bytes());
     parse_axis(cursor, value.shape(), 0, to);
   });

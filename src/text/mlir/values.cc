@@ -19,12 +19,37 @@ DType parse_element_type(Cursor& cursor) {
     std::string_view name;
     DType dtype;
   };
-  static constexpr Named kNamed[] = {
-      {"i1", DType::kPred},  {"i8", DType::kS8},   {"i16", DType::kS16},   {"i32", DType::kS32},
-      {"i64", DType::kS64},  {"ui8", DType::kU8},  {"ui16", DType::kU16},  {"ui32", DType::kU32},
-      {"ui64", DType::kU64}, {"f16", DType::kF16}, {"bf16", DType::kBF16}, {"f32", DType::kF32},
-      {"f64", DType::kF64},  {"si8", DType::kS8},  {"si16", DType::kS16},  {"si32", DType::kS32},
-      {"si64", DType::kS64}};
+  static constexpr Named kNamed[] = {{"i1", DType::kPred},
+                                     {"i8", DType::kS8},
+                                     {"i16", DType::kS16},
+                                     {"i32", DType::kS32},
+                                     {"i64", DType::kS64},
+                                     {"ui8", DType::kU8},
+                                     {"ui16", DType::kU16},
+                                     {"ui32", DType::kU32},
+                                     {"ui64", DType::kU64},
+                                     {"f16", DType::kF16},
+                                     {"bf16", DType::kBF16},
+                                     {"f32", DType::kF32},
+                                     {"f64", DType::kF64},
+                                     {"si8", DType::kS8},
+                                     {"si16", DType::kS16},
+                                     {"si32", DType::kS32},
+                                     {"si64", DType::kS64},
+                                     {"i2", DType::kS2},
+                                     {"ui2", DType::kU2},
+                                     {"si2", DType::kS2},
+                                     {"i4", DType::kS4},
+                                     {"ui4", DType::kU4},
+                                     {"si4", DType::kS4},
+                                     {"f4E2M1FN", DType::kF4E2M1FN},
+                                     {"f8E3M4", DType::kF8E3M4},
+                                     {"f8E4M3", DType::kF8E4M3},
+                                     {"f8E4M3FN", DType::kF8E4M3FN},
+                                     {"f8E4M3B11FNUZ", DType::kF8E4M3B11FNUZ},
+                                     {"f8E4M3FNUZ", DType::kF8E4M3FNUZ},
+                                     {"f8E5M2", DType::kF8E5M2},
+                                     {"f8E5M2FNUZ", DType::kF8E5M2FNUZ}};
   const Offset at = cursor.at();
   const std::string_view word = cursor.word();
   if (word == "complex") {
