@@ -108,10 +108,34 @@ TEST(NpyHeader, IsNumPysByteForByte) {
 
 TEST(NpyHeader, DescribesEachDType) {
   const std::vector<std::pair<DType, std::string>> codes = {
-      {DType::kPred, "|b1"}, {DType::kS8, "|i1"},  {DType::kS16, "<i2"},  {DType::kS32, "<i4"},
-      {DType::kS64, "<i8"},  {DType::kU8, "|u1"},  {DType::kU16, "<u2"},  {DType::kU32, "<u4"},
-      {DType::kU64, "<u8"},  {DType::kF16, "<f2"}, {DType::kBF16, "<V2"}, {DType::kF32, "<f4"},
-      {DType::kF64, "<f8"},  {DType::kC64, "<c8"}, {DType::kC128, "<c16"}};
+      {DType::kPred, "|b1"},
+      {DType::kS8, "|i1"},
+      {DType::kS16, "<i2"},
+      {DType::kS32, "<i4"},
+      {DType::kS64, "<i8"},
+      {DType::kU8, "|u1"},
+      {DType::kU16, "<u2"},
+      {DType::kU32, "<u4"},
+      {DType::kU64, "<u8"},
+      {DType::kF16, "<f2"},
+      {DType::kBF16, "<V2"},
+      {DType::kF32, "<f4"},
+      {DType::kF64, "<f8"},
+      {DType::kC64, "<c8"},
+      {DType::kC128, "<c16"},
+      // The bytes of what NumPy has no name for.
+      {DType::kS2, "|i1"},
+      {DType::kU2, "|u1"},
+      {DType::kS4, "|i1"},
+      {DType::kU4, "|u1"},
+      {DType::kF4E2M1FN, "|u1"},
+      {DType::kF8E3M4, "|u1"},
+      {DType::kF8E4M3, "|u1"},
+      {DType::kF8E4M3FN, "|u1"},
+      {DType::kF8E4M3B11FNUZ, "|u1"},
+      {DType::kF8E4M3FNUZ, "|u1"},
+      {DType::kF8E5M2, "|u1"},
+      {DType::kF8E5M2FNUZ, "|u1"}};
   ASSERT_EQ(codes.size(), static_cast<std::size_t>(kDTypeCount));
   for (const auto& [dtype, code] : codes) {
     EXPECT_THAT(npy_header({dtype, {}}), HasSubstr("{'descr': '" + code + "', 'fortran_order'"));

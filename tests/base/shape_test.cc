@@ -123,8 +123,12 @@ TEST(TensorType, NotationAndEquality) {
 }
 
 TEST(TensorType, EachFunctionGivesItsDType) {
-  const TensorType types[] = {pred(), s8(),  s16(),  s32(), s64(), u8(),  u16(), u32(),
-                              u64(),  f16(), bf16(), f32(), f64(), c64(), c128()};
+  const TensorType types[] = {
+      pred(),       s8(),       s16(),       s32(),    s64(),      u8(),
+      u16(),        u32(),      u64(),       f16(),    bf16(),     f32(),
+      f64(),        c64(),      c128(),      s2(),     u2(),       s4(),
+      u4(),         f4e2m1fn(), f8e3m4(),    f8e4m3(), f8e4m3fn(), f8e4m3b11fnuz(),
+      f8e4m3fnuz(), f8e5m2(),   f8e5m2fnuz()};
   int i = 0;
   for (const TensorType& type : types) EXPECT_EQ(type.dtype, static_cast<DType>(i++)) << type;
   EXPECT_EQ(i, kDTypeCount);
