@@ -55,7 +55,7 @@ struct Executable::Impl {
   run::FormOnRequest inspected;  // the same, of the program as traced
   std::string executor;          // its name, and why it differs from the requested one
   std::vector<TensorType> param_types;
-  /// The program with small dtypes, if `function` is one on their bytes (passes/small_types.h).
+  /// The program with small dtypes, if `stages` are of one on their bytes (passes/small_types.h).
   std::optional<Function> with_small_types;
   MemoryPlan memory_plan;
   CompileOptions options;

@@ -157,9 +157,9 @@ RONDO_API Tensor logical_not(const Operand& x);
 /// saturate, and turn NaN into 0; integers to narrower ones keep the low bits; floats round to
 /// nearest, halves to even. To pred: whether x is not 0. Complex to real drops the imaginary part.
 RONDO_API Tensor convert(const Operand& x, DType dtype);
-/// Reinterprets the bytes as another dtype. A narrower one adds a last axis, the least significant
-/// part first; a wider one removes the last axis, whose size must be the ratio of the widths. Not
-/// for pred and complex dtypes.
+/// Reinterprets the bits as another dtype. One of fewer bits adds a last axis, the least
+/// significant part first: u4[2] of u8[]. One of more removes the last axis, whose size must be
+/// the ratio of the widths. Not for pred and complex dtypes.
 RONDO_API Tensor bitcast_convert(const Operand& x, DType dtype);
 /// Each float rounded to a format with so many bits of exponent (at least 1) and mantissa (stored
 /// bits, at least 0), in the same dtype: to nearest, halves to even; to infinity above the format's
