@@ -17,6 +17,11 @@ struct HloOptions {
   bool optimize = false;  // run the passes first; loops stay loops
 };
 
+struct TextOptions {
+  /// Each constant has a line of its own and all its elements, so that parse_text reads the text.
+  bool full = false;
+};
+
 /// The dialect in which StableHLO text writes shardings (rondo::shard).
 enum class Partitioner : std::uint8_t {
   kShardy,  // sdy.mesh, sdy.sharding
@@ -56,15 +61,20 @@ RONDO_API Function parse_stablehlo_text(std::string_view text, const ParseOption
 /// or inline. Tuples become their arrays. Throws like parse_stablehlo_text.
 RONDO_API Function parse_hlo_text(std::string_view text);
 RONDO_API Function parse_hlo_text(std::string_view text, const ParseOptions& options);
-/// The program of a text in either format, which its content tells.
+/// The program of the IR's own text, as to_text writes it with TextOptions{.full = true}: equal in
+/// structure, with the names that the text has, and printed as the same text again. Throws
+/// ParseError, with line and column.
+RONDO_API Function parse_text(std::string_view text);
+/// The program of a text in any of these formats, which its content tells.
 RONDO_API Function parse_program(std::string_view text);
 RONDO_API Function parse_program(std::string_view text, const ParseOptions& options);
-/// The program in a file of HLO or StableHLO text. Throws ParseError, with the path, also if the
-/// file cannot be read.
+/// The program in a file of HLO or StableHLO text, or of the IR's own. Throws ParseError, with the
+/// path, also if the file cannot be read.
 RONDO_API Function load_program(const std::string& path);
 RONDO_API Function load_program(const std::string& path, const ParseOptions& options);
-/// The IR itself, with loops as loops.
-RONDO_API std::string to_text(const Function& function);
+/// The IR itself, with loops as loops. By default as one reads it: small constants stand where they
+/// are used, without their types, and large ones are shortened.
+RONDO_API std::string to_text(const Function& function, const TextOptions& options = {});
 /// The IR as a Graphviz graph: nodes with their types, regions as boxes. Render it with `dot
 /// -Tsvg`.
 RONDO_API std::string to_dot(const Function& function);
@@ -81,7 +91,7 @@ RONDO_API std::string to_html(const Function& function, const HtmlOptions& optio
 // For a lazy tensor: the program that computes it, with known values as constants.
 RONDO_API std::string to_hlo_text(const Tensor& lazy, const HloOptions& options = {});
 RONDO_API std::string to_stablehlo_text(const Tensor& lazy, const StablehloOptions& options = {});
-RONDO_API std::string to_text(const Tensor& lazy);
+RONDO_API std::string to_text(const Tensor& lazy, const TextOptions& options = {});
 RONDO_API std::string to_dot(const Tensor& lazy);
 
 }  // namespace rondo

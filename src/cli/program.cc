@@ -65,7 +65,7 @@ void print_program(const Function& program, const FormatOptions& options, const 
   else if (options.format == "html")
     out << to_html(program, {.title = title});
   else
-    out << to_text(program);
+    out << to_text(program, {.full = true});
 }
 
 }  // namespace rondo::cli

@@ -11,6 +11,7 @@
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/index_range.h"
 #include "ir/layout.h"
 #include "ir/read_construct.h"
@@ -70,7 +71,10 @@ const ir::OpDef kConditional{
     .types = {.infer = infer_conditional},
     .derivative = {.region_jvp = construct_jvp, .reverse = conditional_reverse},
     .batching = {.rule = conditional_batch, .varying = conditional_batched},
-    .text = {.hlo = "conditional", .stablehlo = "stablehlo.case", .read = read_conditional},
+    .text = {.hlo = "conditional",
+             .stablehlo = "stablehlo.case",
+             .attributes = &ir::kFieldText<ConditionalAttributes>,
+             .read = read_conditional},
     .construct = {
         .flow = ir::Flow::kSelect, .layout = conditional_layout, .relayout = conditional_relayout}};
 

@@ -10,6 +10,7 @@
 #include "control_flow/signature.h"
 #include "control_flow/while_lanes.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/loop_nest.h"
 #include "rondo/gradients.h"
@@ -145,7 +146,8 @@ const ir::OpDef kBranchLanes{
                   .in_lanes = branches_once,
                   .in_safe_lanes = branches_in_safe_lanes,
                   .inlines_regions = true},
-    .derivative = {.region_jvp = branch_lanes_jvp, .reverse = branch_lanes_reverse}};
+    .derivative = {.region_jvp = branch_lanes_jvp, .reverse = branch_lanes_reverse},
+    .text = {.attributes = &ir::kFieldText<BranchLanesAttributes>}};
 
 std::vector<Tensor> branch_by_lane(const BatchCall& call, const Tensor& selector,
                                    const std::vector<LaneBranch>& branches,

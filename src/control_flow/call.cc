@@ -12,6 +12,7 @@
 #include "control_flow/loop_derivatives.h"
 #include "control_flow/split.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/derivative.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
@@ -288,12 +289,14 @@ const ir::OpDef kCheckpointCall{
     .expansion = {.rule = expand_call, .inlines_regions = true},
     .derivative = {.region_jvp = construct_jvp, .reverse = checkpoint_reverse},
     .batching = {.rule = checkpoint_batch, .varying = checkpoint_batched},
+    .text = {.attributes = &ir::kFieldText<CustomCallAttributes>},
     .construct = {.layout = call_layout, .relayout = call_relayout}};
 const ir::OpDef kCustomJvp{.name = "custom_jvp",
                            .types = {.infer = infer_call},
                            .expansion = {.rule = expand_call, .inlines_regions = true},
                            .derivative = {.region_jvp = custom_jvp_rule, .by_user = true},
                            .batching = {.rule = custom_jvp_batch, .varying = custom_jvp_batched},
+                           .text = {.attributes = &ir::kFieldText<CustomCallAttributes>},
                            .construct = {.layout = call_layout, .relayout = call_relayout}};
 const ir::OpDef kCustomVjp{.name = "custom_vjp",
                            .types = {.infer = infer_call},
@@ -303,6 +306,7 @@ const ir::OpDef kCustomVjp{.name = "custom_vjp",
                                           .own_forward = true,
                                           .by_user = true},
                            .batching = {.rule = custom_vjp_batch, .varying = custom_vjp_batched},
+                           .text = {.attributes = &ir::kFieldText<CustomCallAttributes>},
                            .construct = {.layout = call_layout, .relayout = call_relayout}};
 
 }  // namespace rondo::control_flow

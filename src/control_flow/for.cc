@@ -6,6 +6,7 @@
 #include "control_flow/counted.h"
 #include "control_flow/signature.h"
 #include "control_flow/while.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "rondo/ops/elementwise.h"
 
@@ -91,6 +92,7 @@ std::optional<ir::Induction> for_induction(const ir::Node& node) {
 const ir::OpDef kFor{.name = "for",
                      .types = {.infer = infer_for},
                      .expansion = {.rule = for_as_while},
+                     .text = {.attributes = &ir::kFieldText<ForAttributes>},
                      .construct = {.flow = ir::Flow::kCount,
                                    .layout = for_layout,
                                    .relayout = for_relayout,

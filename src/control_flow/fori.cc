@@ -12,6 +12,7 @@
 #include "control_flow/scan.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ops/support.h"
 #include "rondo/ops/elementwise.h"
@@ -187,6 +188,7 @@ const ir::OpDef kForiLoop{.name = "fori_loop",
                           .expansion = {.rule = expand_fori},
                           .derivative = {.region_jvp = construct_jvp, .reverse = fori_reverse},
                           .batching = {.rule = fori_batch, .varying = fori_batched},
+                          .text = {.attributes = &ir::kFieldText<ForiAttributes>},
                           .construct = {.layout = fori_layout,
                                         .relayout = fori_relayout,
                                         .induction = fori_induction,

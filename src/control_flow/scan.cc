@@ -10,6 +10,7 @@
 #include "control_flow/scan_derivative.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/region_facts.h"
 #include "ops/create.h"
@@ -269,6 +270,7 @@ const ir::OpDef kScan{.name = "scan",
                       .expansion = {.rule = expand_scan},
                       .derivative = {.region_jvp = construct_jvp, .reverse = scan_reverse},
                       .batching = {.rule = scan_batch, .varying = scan_batched},
+                      .text = {.attributes = &ir::kFieldText<ScanAttributes>},
                       .construct = {.layout = scan_layout, .relayout = scan_relayout}};
 
 }  // namespace rondo::control_flow

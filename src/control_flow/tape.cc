@@ -5,6 +5,7 @@
 
 #include "control_flow/scan.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/batch.h"
 #include "ir/derivative.h"
 #include "ir/kernel.h"
@@ -159,7 +160,8 @@ const ir::OpDef kTapeWrite{
     .kernel = {.on_literals = tape_write_kernel},
     .expansion = {.rule = tape_in_text},
     .derivative = {.linear = ir::Linear::kJointly, .transpose = tape_write_transpose},
-    .batching = {.rule = tape_write_batch, .blend = tape_write_blend}};
+    .batching = {.rule = tape_write_batch, .blend = tape_write_blend},
+    .text = {.attributes = &ir::kFieldText<TapeAttributes>}};
 const ir::OpDef kTapeRead{
     .name = "tape_read",
     .arity = 2,
@@ -168,7 +170,8 @@ const ir::OpDef kTapeRead{
     .kernel = {.on_literals = tape_read_kernel},
     .expansion = {.rule = tape_in_text},
     .derivative = {.linear = ir::Linear::kFirst, .transpose = tape_read_transpose},
-    .batching = {.rule = tape_read_batch}};
+    .batching = {.rule = tape_read_batch},
+    .text = {.attributes = &ir::kFieldText<TapeAttributes>}};
 
 void refuse_to_keep_tapes(const Tensor& residual) {
   std::vector<Tensor> open{residual};

@@ -13,6 +13,7 @@
 #include "control_flow/read_counted.h"
 #include "control_flow/signature.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/read_construct.h"
 #include "ops/support.h"
 
@@ -88,6 +89,7 @@ const ir::OpDef kWhile{.name = "while",
                        .batching = {.rule = while_batch, .varying = while_batched},
                        .text = {.hlo = "while",
                                 .stablehlo = "stablehlo.while",
+                                .attributes = &ir::kFieldText<WhileAttributes>,
                                 .can_express = promise_needs_no_check,
                                 .read = read_while},
                        .construct = {.flow = ir::Flow::kRepeat,

@@ -9,6 +9,7 @@
 #include "control_flow/signature.h"
 #include "control_flow/while.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/batch.h"
 #include "ir/derivative.h"
 #include "ir/function_data.h"
@@ -225,6 +226,7 @@ const ir::OpDef kWhileLanes{
                   .in_safe_lanes = while_in_safe_lanes,
                   .inlines_regions = true},
     .derivative = {.region_jvp = while_lanes_jvp, .reverse = while_lanes_reverse},
+    .text = {.attributes = &ir::kFieldText<WhileLanesAttributes>},
     .construct = {.lane_loop = lanes_of_while}};
 
 std::vector<Tensor> branch_as_loop(const Function& branch, std::span<const Tensor> arguments,

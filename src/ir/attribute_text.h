@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "ir/field_reader.h"
 #include "ir/node.h"
 
 namespace rondo::ir {
@@ -73,11 +74,17 @@ class AttributeCodec {
   [[noreturn]] virtual void fail(const std::string& message) const = 0;
 };
 
-/// The description of an op's attributes.
+/// The description of an op's attributes. Other formats have fields of their own; the IR's text has
+/// those of the struct.
 struct AttributeText {
   void (*write)(const Node& node, AttributeCodec& codec);  // null: there is nothing to write
-  Attributes (*read)(AttributeCodec& codec);
+  Attributes (*read)(AttributeCodec& codec);  // null: other formats have no such attributes
+  Attributes (*read_fields)(FieldReader& reader);
 };
+
+/// Of an op that other formats lack.
+template <class T>
+inline constexpr AttributeText kFieldText = {nullptr, nullptr, read_attributes<T>};
 
 /// From `describe(codec, attributes)`, which names the fields.
 template <class T, void (*describe)(AttributeCodec&, T&)>
@@ -89,12 +96,14 @@ inline constexpr AttributeText kAttributeText = {[](const Node& node, AttributeC
                                                    T attributes{};
                                                    describe(codec, attributes);
                                                    return attributes;
-                                                 }};
+                                                 },
+                                                 read_attributes<T>};
 
 /// Of attributes that follow from the type of the result.
 template <class T, T (*from_result)(const TensorType& result)>
 inline constexpr AttributeText kAttributesOfResult = {
-    nullptr, [](AttributeCodec& codec) -> Attributes { return from_result(codec.result(0)); }};
+    nullptr, [](AttributeCodec& codec) -> Attributes { return from_result(codec.result(0)); },
+    read_attributes<T>};
 
 /// For an op without attributes of ours whose text has some.
 template <void (*describe)(AttributeCodec&, NoAttributes&)>
@@ -107,6 +116,7 @@ inline constexpr AttributeText kAttributeText<NoAttributes, describe> = {
       NoAttributes none;
       describe(codec, none);
       return none;
-    }};
+    },
+    read_attributes<NoAttributes>};
 
 }  // namespace rondo::ir

@@ -25,6 +25,7 @@ void print_field(std::string& out, std::int64_t value) { out += fmt::format("{}"
 void print_field(std::string& out, int value) {
   print_field(out, static_cast<std::int64_t>(value));
 }
+void print_field(std::string& out, std::size_t value) { out += fmt::format("{}", value); }
 void print_field(std::string& out, bool value) { out += value ? "true" : "false"; }
 void print_field(std::string& out, double value) { append_number(out, value); }
 void print_field(std::string& out, std::string_view value) {

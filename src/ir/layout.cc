@@ -7,33 +7,28 @@
 
 namespace rondo {
 
-void print_field(std::string& out, const Checkpoint& checkpoint) {
+void print_field(std::string& out, Checkpoint::Policy policy) {
   static constexpr const char* kNames[] = {"automatic", "tape",     "online",
                                            "revolve",   "periodic", "none"};
-  out += kNames[static_cast<int>(checkpoint.policy)];
+  out += kNames[static_cast<int>(policy)];
+}
+
+void print_field(std::string& out, const Checkpoint& checkpoint) {
+  print_field(out, checkpoint.policy);
   if (checkpoint.slots) out += fmt::format("({})", checkpoint.slots);
+}
+
+void read_field(ir::FieldReader& reader, Checkpoint& checkpoint) {
+  ir::read_choice(reader, checkpoint.policy, Checkpoint::Policy::kNone);
+  checkpoint.slots = 0;
+  if (!reader.accept("(")) return;
+  checkpoint.slots = reader.integer();
+  reader.expect(")");
 }
 
 }  // namespace rondo
 
 namespace rondo::ir {
-
-void print_field(std::string& out, const Residuals& residuals) {
-  print_field(out, residuals.policy);
-  out += fmt::format(":{} arrays, {} bytes", residuals.arrays, residuals.bytes);
-  if (residuals.may_make_none) out += ", may make no trip";
-}
-
-void print_field(std::string& out, const LoopSource& source) {
-  const auto& [first, count, bodies] = source;
-  if (source == LoopSource{}) {
-    out += "none";
-    return;
-  }
-  out += fmt::format("carry {}+", first);
-  print_field(out, count);
-  if (bodies != 1) out += fmt::format(" bodies {}", bodies);
-}
 
 std::optional<Induction> induction_of(const Node& node) {
   return node.op->construct.induction ? node.op->construct.induction(node) : std::nullopt;

@@ -21,13 +21,16 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/field_reader.h"
 #include "ir/node.h"
 #include "rondo/checkpoint.h"
 
 namespace rondo {
 
 /// How the policy of a loop prints among its node's attributes: `online(8)`.
+void print_field(std::string& out, Checkpoint::Policy policy);
 void print_field(std::string& out, const Checkpoint& checkpoint);
+void read_field(ir::FieldReader& reader, Checkpoint& checkpoint);
 
 }  // namespace rondo
 
@@ -43,7 +46,6 @@ struct Residuals {
   bool may_make_none = false;
   bool operator==(const Residuals&) const = default;
 };
-void print_field(std::string& out, const Residuals& residuals);
 
 /// How a loop corresponds to one of the user's, for reports of a run.
 struct LoopSource {
@@ -52,7 +54,6 @@ struct LoopSource {
   std::int64_t bodies = 1;                           // the user's trips in one trip
   bool operator==(const LoopSource&) const = default;
 };
-void print_field(std::string& out, const LoopSource& source);
 
 /// The layout of one node. Valid as long as the node exists.
 struct RegionLayout {

@@ -28,7 +28,7 @@ struct OpText {
   std::string_view hlo = {};        // the opcode; empty: expanded before it is printed
   std::string_view stablehlo = {};  // with the dialect, `stablehlo.add`; empty: likewise
   TextRule hlo_attributes = nullptr;
-  /// The attributes in StableHLO; null: none.
+  /// The attributes in texts; null: none.
   const AttributeText* attributes = nullptr;
   std::string_view hlo_regions =
       {};                  // the attribute that names each region: `to_apply`, `condition,body`

@@ -31,12 +31,9 @@ constexpr std::int64_t kShownElements = 64;
 constexpr std::size_t kDeepestIndent = 120;
 constexpr std::size_t kLocationColumn = 60;
 
-bool is_printed_inline(const Node& node) {
-  return is_constant(&node) && node.type().elements() <= kInlineElements;
-}
-
 class IrPrinter {
  public:
+  explicit IrPrinter(const TextOptions& options) : full_(options.full) {}
   std::string take() && { return std::move(out_); }
 
   void open(const Function& function, const Node* holder, std::size_t index) {
@@ -70,7 +67,8 @@ class IrPrinter {
     out_ += node.op->name;
     if (is_constant(&node)) {
       out_ += ' ';
-      append_elements(out_, node.attrs<ConstantAttributes>().value, {.cut_above = kShownElements});
+      append_elements(out_, node.attrs<ConstantAttributes>().value,
+                      {.cut_above = full_ ? INT64_MAX : kShownElements});
     } else {
       append_values(node.operands, " ");
       append_attributes(out_, node);
@@ -101,6 +99,9 @@ class IrPrinter {
     absl::flat_hash_map<const Node*, std::string> parameters;
   };
 
+  bool is_printed_inline(const Node& node) const {
+    return !full_ && is_constant(&node) && node.type().elements() <= kInlineElements;
+  }
   void start_line(std::size_t more) { out_.append(std::min(indent_ + more, kDeepestIndent), ' '); }
 
   void append_parameters(const Function& function, bool outermost) {
@@ -179,41 +180,12 @@ class IrPrinter {
     append_number(out_, node.line);
   }
 
+  const bool full_;
   std::string out_;
   std::vector<Scope> scopes_;
   std::size_t indent_ = 0;
   std::uint64_t next_number_ = 0;
 };
-
-/// Calls use(part) for the parts of `text` between commas that are outside of brackets and quotes.
-template <class Use>
-void for_each_part(std::string_view text, Use&& use) {
-  std::size_t begin = 0;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i <= text.size(); i++) {
-    if (i == text.size() || (text[i] == ',' && depth == 0 && !quoted)) {
-      use(text.substr(begin, i - begin));
-      begin = i + 1;
-    } else if (quoted && text[i] == '\\') {
-      i++;
-    } else if (text[i] == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (text[i] == '[' || text[i] == '{' || text[i] == '(')) {
-      depth++;
-    } else if (!quoted && (text[i] == ']' || text[i] == '}' || text[i] == ')')) {
-      depth--;
-    }
-  }
-}
-
-/// Whether an attribute has its default value, and so is not printed.
-bool is_usual(std::string_view attribute) {
-  for (const std::string_view value : {"=none", "=\"\"", "=false", "=automatic"}) {
-    if (attribute.ends_with(value)) return attribute != "checkpoint=none";
-  }
-  return attribute == "unroll=1";
-}
 
 }  // namespace
 
@@ -239,15 +211,8 @@ void append_type(std::string& out, const TensorType& type) {
 }
 
 void append_attributes(std::string& out, const Node& node) {
-  std::string all;
-  node.attributes.print(all);
   std::string_view before = " {";
-  for_each_part(all, [&](std::string_view part) {
-    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-    if (part.empty() || is_usual(part)) return;
-    out += std::exchange(before, ", ");
-    out += part;
-  });
+  node.attributes.print(out, before);
   if (before == ", ") out += '}';
 }
 
@@ -268,13 +233,15 @@ void append_region_label(std::string& out, const Node& holder, std::size_t index
 
 }  // namespace ir
 
-std::string to_text(const Function& function) {
-  ir::IrPrinter printer;
+std::string to_text(const Function& function, const TextOptions& options) {
+  ir::IrPrinter printer(options);
   ir::walk_nested(function, printer);
   return std::move(printer).take();
 }
 
-std::string to_text(const Tensor& lazy) { return to_text(Function::make("main", {}, {lazy})); }
+std::string to_text(const Tensor& lazy, const TextOptions& options) {
+  return to_text(Function::make("main", {}, {lazy}), options);
+}
 
 std::string Function::str() const { return to_text(*this); }
 

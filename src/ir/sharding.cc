@@ -87,6 +87,17 @@ void print_field(std::string& out, const DimSharding& dim) {
   out += '}';
 }
 
+void read_field(FieldReader& reader, DimSharding& dim) {
+  dim = {};
+  reader.expect("{");
+  dim.unconstrained = reader.accept("?");
+  if (reader.accept("}")) return;
+  do {
+    dim.axes.push_back(reader.text());
+  } while (reader.accept(","));
+  reader.expect("}");
+}
+
 std::int64_t Sharding::devices() const { return device_count(mesh); }
 std::int64_t ProgramSharding::devices() const { return device_count(mesh); }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/field_reader.h"
 #include "rondo/function.h"
 #include "rondo/mesh.h"
 #include "rondo/shape.h"
@@ -24,6 +25,7 @@ struct DimSharding {
 };
 /// `{"data"}`, `{}`, `{?}`
 void print_field(std::string& out, const DimSharding& dim);
+void read_field(FieldReader& reader, DimSharding& dim);
 
 /// An attribute: one entry per dimension.
 struct Sharding {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/container/inlined_vector.h"
+#include "ir/attribute_text.h"
 #include "ir/region.h"
 #include "ops/batch_rules.h"
 #include "ops/reduce.h"
@@ -288,7 +289,8 @@ const ir::OpDef kArgExtreme{.name = "arg_extreme",
                                           .in_lanes = divided_arg_extreme,
                                           .is_preferred = divides_always},
                             .derivative = {.zero = true},
-                            .batching = {.rule = arg_extreme_batch}};
+                            .batching = {.rule = arg_extreme_batch},
+                            .text = {.attributes = &ir::kFieldText<ArgExtremeAttributes>}};
 
 }  // namespace rondo::ops
 

@@ -1,6 +1,7 @@
 // Sums, products, extremes, rounding.
 #include <cmath>
 
+#include "ir/attribute_text.h"
 #include "ir/index_range.h"
 #include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
@@ -263,7 +264,10 @@ const OpDef kClampIndex = elementwise<3, math::Clamp, kIntegers>(
     {.name = "clamp_index",
      .structure = {.indices = clamped_index},
      .derivative = {.zero = true},
-     .text = {.hlo = "clamp", .stablehlo = "stablehlo.clamp", .is_read = false}});
+     .text = {.hlo = "clamp",
+              .stablehlo = "stablehlo.clamp",
+              .attributes = &ir::kFieldText<ClampIndexAttributes>,
+              .is_read = false}});
 
 const OpDef kNegate = elementwise<1, math::Negate, kNumbers>(
     {.name = "negate",

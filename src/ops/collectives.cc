@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ir/attribute_text.h"
 #include "ops/derivative_rules.h"
 #include "ops/reduce.h"
 #include "ops/support.h"
@@ -123,28 +124,32 @@ const NamedAxis& named_axis(const char* op, std::string_view name, SourceLocatio
 
 }  // namespace
 
-const OpDef kAxisReduce{
-    .name = "axis_reduce",
-    .arity = 1,
-    .types = {.infer = infer_axis_reduce},
-    .derivative = {.linear = Linear::kJointly,
-                   .is_linear = sums,
-                   .jvp = axis_reduce_jvp,
-                   .transpose = axis_reduce_transpose},
-    .batching = {
-        .rule = axis_reduce_batch, .varying = axis_reduce_batched, .axis_name = reduced_axis}};
+const OpDef kAxisReduce{.name = "axis_reduce",
+                        .arity = 1,
+                        .types = {.infer = infer_axis_reduce},
+                        .derivative = {.linear = Linear::kJointly,
+                                       .is_linear = sums,
+                                       .jvp = axis_reduce_jvp,
+                                       .transpose = axis_reduce_transpose},
+                        .batching = {.rule = axis_reduce_batch,
+                                     .varying = axis_reduce_batched,
+                                     .axis_name = reduced_axis},
+                        .text = {.attributes = &ir::kFieldText<AxisReduceAttributes>}};
 const OpDef kAxisGather{
     .name = "axis_gather",
     .arity = 1,
     .types = {.infer = infer_axis_gather},
     .derivative = {.linear = Linear::kJointly, .transpose = axis_gather_transpose},
-    .batching = {
-        .rule = axis_gather_batch, .varying = axis_gather_batched, .axis_name = gathered_axis}};
+    .batching = {.rule = axis_gather_batch,
+                 .varying = axis_gather_batched,
+                 .axis_name = gathered_axis},
+    .text = {.attributes = &ir::kFieldText<AxisGatherAttributes>}};
 const OpDef kAxisIndex{.name = "axis_index",
                        .arity = 0,
                        .types = {.infer = infer_axis_index},
                        .derivative = {.zero = true},
-                       .batching = {.rule = axis_index_batch, .axis_name = index_axis}};
+                       .batching = {.rule = axis_index_batch, .axis_name = index_axis},
+                       .text = {.attributes = &ir::kFieldText<AxisIndexAttributes>}};
 
 std::optional<std::int64_t> named_axis_size(std::string_view name) {
   for (const NamedAxis& axis : axes_in_force) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "ir/field_reader.h"
 #include "lower/scalar.h"
 #include "ops/support.h"
 #include "rondo/function.h"
@@ -30,6 +31,9 @@ Literal combiner_identity(Combiner combiner, DType dtype);
 /// `add`, `maximum`, ...
 std::string_view combiner_name(Combiner combiner);
 void print_field(std::string& out, Combiner combiner);
+inline void read_field(ir::FieldReader& reader, Combiner& combiner) {
+  ir::read_choice(reader, combiner, Combiner::kOr);
+}
 
 /// a op b, element by element.
 Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at);

@@ -129,7 +129,8 @@ const ir::OpDef kUnset{
     .structure = {.element = unset_element, .element_dtypes = ir::kAllDTypes, .unset = true},
     .kernel = {.prepare = ir::prepare_function<unset_kernel>},
     .expansion = {.rule = expand_unset},
-    .derivative = {.zero = true}};
+    .derivative = {.zero = true},
+    .text = {.attributes = &ir::kFieldText<UnsetAttributes>}};
 
 Tensor unset(const TensorType& type, SourceLocation at) {
   return make(kUnset, {}, UnsetAttributes{type}, at);

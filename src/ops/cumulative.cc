@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
+#include "ir/attribute_text.h"
 #include "ir/loop_nest.h"
 #include "lower/opcodes.h"
 #include "ops/batch_rules.h"
@@ -304,7 +305,8 @@ const ir::OpDef kCumulative{.name = "cumulative",
                                            .is_linear = is_running_sum,
                                            .jvp = cumulative_jvp,
                                            .transpose = running_sum_transpose},
-                            .batching = {.rule = cumulative_batch}};
+                            .batching = {.rule = cumulative_batch},
+                            .text = {.attributes = &ir::kFieldText<CumulativeAttributes>}};
 
 }  // namespace rondo::ops
 

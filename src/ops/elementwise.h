@@ -36,6 +36,9 @@ enum class Direction { kEq, kNe, kLt, kLe, kGt, kGe };
 /// `LT`, as HLO and StableHLO spell it.
 std::string_view direction_name(Direction direction);
 void print_field(std::string& out, Direction direction);
+inline void read_field(ir::FieldReader& reader, Direction& direction) {
+  ir::read_choice(reader, direction, Direction::kGe);
+}
 
 struct CompareAttributes {
   Direction direction;

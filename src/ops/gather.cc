@@ -169,10 +169,6 @@ const ir::OpDef kGather{
 
 }  // namespace ops
 
-void print_field(std::string& out, const GatherDims& dims) {
-  ops::print_indexed_windows(out, ops::gather_window_dims(dims));
-}
-
 Tensor gather(const Operand& x, const Operand& indices, const GatherDims& dims,
               const std::vector<std::int64_t>& slice_sizes) {
   return ops::make(ops::kGather, {ops::any_tensor("gather", x), ops::any_tensor("gather", indices)},

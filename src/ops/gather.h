@@ -10,8 +10,6 @@
 
 namespace rondo {
 
-void print_field(std::string& out, const GatherDims& dims);
-
 namespace ops {
 
 /// Operands: the array and the indices.

@@ -34,8 +34,7 @@ struct IndexedWindows {
   const std::vector<std::int64_t>& indices_batching;  // the matching axes of the indices
 };
 
-/// As attributes are printed in the text of the IR, and in HLO.
-void print_indexed_windows(std::string& out, const IndexedWindows& dims);
+/// As attributes are printed in HLO.
 void indexed_windows_hlo(std::string& out, const IndexedWindows& dims);
 
 /// The sizes of the indices without the index vector's axis.

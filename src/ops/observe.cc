@@ -3,6 +3,7 @@
 #include "ops/observe.h"
 
 #include "base/memory.h"
+#include "ir/attribute_text.h"
 #include "ir/region.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
@@ -90,6 +91,7 @@ std::vector<Tensor> observer_transpose(const TransposeCall& c) { return {c.ct()}
 /// A value that is the same in all lanes is reported once; else each active lane reports its value.
 BatchValues observer_batch(const ir::BatchCall& c);
 
+template <class Attributes>
 constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
   return {.name = name,
           .arity = 1,
@@ -101,10 +103,18 @@ constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
           .derivative = {.linear = Linear::kJointly,
                          .jvp = observer_jvp,
                          .transpose = observer_transpose},
-          .batching = {.rule = observer_batch}};
+          .batching = {.rule = observer_batch},
+          .text = {.attributes = &ir::kFieldText<Attributes>}};
 }
 
 enum class Tells : std::uint8_t { kProgress, kTap, kPrint };
+void print_field(std::string& out, Tells tells) {
+  static constexpr const char* kNames[] = {"progress", "tap", "print"};
+  out += kNames[static_cast<int>(tells)];
+}
+void read_field(ir::FieldReader& reader, Tells& tells) {
+  ir::read_choice(reader, tells, Tells::kPrint);
+}
 
 /// A batched observer. Operands: the value, with the lanes in front (the axes of several vmaps, the
 /// outermost first); pred[lanes], those that report; for progress the number of steps.
@@ -204,8 +214,8 @@ void check_format(std::string_view format, SourceLocation at) {
 
 }  // namespace
 
-const OpDef kTap = observer("tap", prepare_observer<tell_tap>);
-const OpDef kPrint = observer("print", prepare_observer<tell_print>);
+const OpDef kTap = observer<TapAttributes>("tap", prepare_observer<tell_tap>);
+const OpDef kPrint = observer<PrintAttributes>("print", prepare_observer<tell_print>);
 const OpDef kProgress{.name = "progress",
                       .arity = 2,
                       .cost = ir::Cost::kMovement,
@@ -224,7 +234,8 @@ const OpDef kTellLanes{.name = "tell_lanes",
                        .derivative = {.linear = Linear::kFirst,
                                       .jvp = observer_jvp,
                                       .transpose = tell_lanes_transpose},
-                       .batching = {.rule = tell_lanes_batch}};
+                       .batching = {.rule = tell_lanes_batch},
+                       .text = {.attributes = &ir::kFieldText<TellLanesAttributes>}};
 
 namespace {
 

@@ -342,10 +342,6 @@ bool overwrites(const Function& region) {
 
 }  // namespace ops
 
-void print_field(std::string& out, const ScatterDims& dims) {
-  ops::print_indexed_windows(out, ops::scatter_window_dims(dims));
-}
-
 Tensor detail::scatter_with(
     const Operand& x, const Operand& indices, const Operand& updates, const ScatterDims& dims,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& combine) {

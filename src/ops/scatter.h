@@ -9,8 +9,6 @@
 
 namespace rondo {
 
-void print_field(std::string& out, const ScatterDims& dims);
-
 namespace ops {
 
 /// Operands: n arrays, the indices, n updates. The region combines n elements and n updates, all

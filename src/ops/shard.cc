@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/attribute_text.h"
 #include "ir/batch.h"
 #include "ir/sharding.h"
 #include "ops/derivative_rules.h"
@@ -84,6 +85,7 @@ const OpDef kShard{.name = "shard",
                    .text = {.hlo = "custom-call",
                             .stablehlo = "sdy.sharding_constraint",
                             .hlo_attributes = shard_hlo_attributes,
+                            .attributes = &ir::kFieldText<ir::Sharding>,
                             .sharding = sharding_of_shard}};
 
 }  // namespace rondo::ops

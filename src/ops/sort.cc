@@ -175,11 +175,6 @@ const Function& descending_comparator(std::span<const DType> dtypes) {
   return comparator_of_first(dtypes, true);
 }
 
-void print_field(std::string& out, const KnownOrder& order) {
-  out += fmt::format("operand {}{}{}", order.operand, order.descending ? " descending" : "",
-                     order.total ? " total" : "");
-}
-
 std::optional<KnownOrder> known_order(const Function& region) {
   if (std::optional<KnownOrder> order = single_comparison(region)) {
     return is_complex(region.parameters()[2 * order->operand].dtype()) ? std::nullopt : order;

@@ -19,7 +19,6 @@ struct KnownOrder {
   bool total = false;  // floats by IEEE 754's totalOrder; else -0 equals 0 and NaN is last
   bool operator==(const KnownOrder&) const = default;
 };
-void print_field(std::string& out, const KnownOrder& order);
 
 struct SortAttributes {
   std::int64_t axis;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/derivative_rules.h"
 #include "ops/sort.h"
@@ -78,7 +79,8 @@ const ir::OpDef kTopK{.name = "top_k",
                       .kernel = {.prepare = prepare_top_k},
                       .expansion = {.rule = expand_top_k, .is_preferred = sorts_for_top_k},
                       .derivative = {.jvp = top_k_jvp},
-                      .batching = {.rule = top_k_batch}};
+                      .batching = {.rule = top_k_batch},
+                      .text = {.attributes = &ir::kFieldText<TopKAttributes>}};
 
 }  // namespace rondo::ops
 

@@ -291,7 +291,7 @@ class AttributeReader final : public ir::AttributeCodec {
 ir::Attributes read_attributes(const ir::OpDef& op, const ReadOperation& read) {
   AttributeReader reader(read);
   ir::Attributes attributes;
-  if (op.text.attributes) attributes = op.text.attributes->read(reader);
+  if (op.text.attributes && op.text.attributes->read) attributes = op.text.attributes->read(reader);
   reader.check_all_used();
   return attributes;
 }

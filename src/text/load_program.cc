@@ -29,6 +29,7 @@ Function parse_program(std::string_view text, const ParseOptions& options) {
   if (text::bytecode::is_artifact(text))
     return parse_stablehlo_text(text::bytecode::artifact_text(text), options);
   const std::string_view word = first_word(text);
+  if (word == "func") return parse_text(text);
   const bool is_hlo = word == "HloModule" || word == "ENTRY";
   return is_hlo ? parse_hlo_text(text, options) : parse_stablehlo_text(text, options);
 }

@@ -48,6 +48,11 @@ const ir::OpDef* record_of(TextFormat format, std::string_view name) {
 }
 
 std::vector<Tensor> make_operation(const ir::OpDef& op, const ReadOperation& read) {
+  if (op.arity >= 0 && static_cast<std::size_t>(op.arity) != read.operands.size()) {
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{}: the number of its operands is {}, not {}\n  Give as many.",
+                           read.operation.name, op.arity, read.operands.size()));
+  }
   ir::Operands operands(read.operands.begin(), read.operands.end());
   if (op.structure.elementwise && !read.operation.types.empty()) {
     // A scalar beside arrays, as clamp and select may have.

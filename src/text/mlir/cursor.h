@@ -31,6 +31,8 @@ class Cursor {
     skip();
     return at_;
   }
+  /// The place after what was read.
+  Offset after() const noexcept { return at_; }
   std::string_view text() const noexcept { return text_; }
   /// The next letter; 0 at the end.
   char peek() {
