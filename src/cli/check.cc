@@ -25,8 +25,7 @@ class Check final : public Verb {
     for (const std::string& file : files_) {
       try {
         // What others computed was rounded after each product.
-        const CheckReport report =
-            run_checks(content_of(file, streams.in), {.contract = false});
+        const CheckReport report = run_checks(content_of(file, streams.in), {.contract = false});
         for (const CheckReport::Function& function : report.functions) {
           if (function.message.empty()) continue;
           streams.out << fmt::format("{}:{}: @{} {}: {}\n", file, function.line, function.name,

@@ -313,24 +313,10 @@ Tensor remainder_quotient(const Tensor& x, const Tensor& y) {
 }
 
 std::span<const OpDef* const> arithmetic_records() {
-  static constexpr const OpDef* kAll[] = {&kAdd,
-                                          &kSubtract,
-                                          &kMultiply,
-                                          &kDivide,
-                                          &kRemainder,
-                                          &kMaximum,
-                                          &kMinimum,
-                                          &kClamp,
-                                          &kNegate,
-                                          &kAbs,
-                                          &kSign,
-                                          &kFloor,
-                                          &kCeil,
-                                          &kRound,
-                                          &kRoundAway,
-                                          &kClampIndex,
-                                          &kMaximumSlope,
-                                          &kRemainderQuotient};
+  static constexpr const OpDef* kAll[] = {
+      &kAdd,     &kSubtract, &kMultiply,  &kDivide,     &kRemainder,    &kMaximum,
+      &kMinimum, &kClamp,    &kNegate,    &kAbs,        &kSign,         &kFloor,
+      &kCeil,    &kRound,    &kRoundAway, &kClampIndex, &kMaximumSlope, &kRemainderQuotient};
   return kAll;
 }
 

@@ -99,7 +99,7 @@ class AttributeReader final : public ir::AttributeCodec {
       return is_hlo() ? is_word_of_hlo(text, word) : text == word;
     });
     if (found == words.end())
-      fail(fmt::format("`{}` is {}; it can be {}", name.full, text, fmt::join(words, ", ")));
+      fail(fmt::format("`{}` is {}; it can be {}", said(name), text, fmt::join(words, ", ")));
     choice = static_cast<std::size_t>(found - words.begin());
   }
   void real(ir::FieldName name, float& value) override {
@@ -206,9 +206,10 @@ class AttributeReader final : public ir::AttributeCodec {
       if (std::find(std::begin(kHintsOfAll), std::end(kHintsOfAll), entry.name) !=
           std::end(kHintsOfAll))
         continue;
-      mlir::fail(
-          read_.text, entry.value.at,
-          fmt::format("{}: the attribute `{}` is not supported", read_.operation.name, entry.name));
+      mlir::fail(read_.text, entry.value.at,
+                 fmt::format("{}: the attribute `{}` is not supported\n  Remove it, if the results "
+                             "do not depend on it.",
+                             read_.operation.name, entry.name));
     }
     if (words_ < read_.operation.words.size() && !group_)
       fail(fmt::format("the word {} is not supported here", read_.operation.words[words_]));
@@ -239,14 +240,17 @@ class AttributeReader final : public ir::AttributeCodec {
     if (need == Need::kRequired) missing(name);
     return nullptr;
   }
+  /// The name in the text.
+  std::string_view said(ir::FieldName name) const {
+    return is_hlo() && !name.hlo.empty() ? name.hlo : name.full;
+  }
   [[noreturn]] void missing(ir::FieldName name) const {
-    fail(fmt::format("the attribute `{}` is missing",
-                     is_hlo() && !name.hlo.empty() ? name.hlo : name.full));
+    fail(fmt::format("the attribute `{}` is missing\n  Add it.", said(name)));
   }
   [[noreturn]] void fail_at(const Attribute& attribute, ir::FieldName name,
                             std::string_view meant) const {
     mlir::fail(read_.text, attribute.at,
-               fmt::format("{}: `{}` must be {}", read_.operation.name, name.full, meant));
+               fmt::format("{}: `{}` must be {}", read_.operation.name, said(name), meant));
   }
   std::int64_t integer_of(const Attribute& attribute, ir::FieldName name) const {
     const bool in_braces = is_hlo() && attribute.kind == Kind::kList && attribute.list.size() == 1;

@@ -89,8 +89,9 @@ void check_results(std::string_view text, const mlir::Operation& operation,
     if (result.type() == said || fits(result.type(), operation, operation.types.size() - 1 - i))
       continue;
     mlir::fail(text, operation.at,
-               fmt::format("{}: its result is {}, not {} as the text says", operation.name,
-                           result.type().str(), said.str()));
+               fmt::format("{}: its result is {}, not {} as the text says\n  Write the type that "
+                           "it has.",
+                           operation.name, result.type().str(), said.str()));
   }
 }
 
