@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/field_reader.h"
 #include "ir/node.h"
 #include "ops/support.h"
 
