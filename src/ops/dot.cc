@@ -108,6 +108,7 @@ void describe_dot(ir::AttributeCodec& codec, DotDims& dims) {
   codec.brief_product("batching_dims", dims.lhs_batch, dims.rhs_batch);
   codec.brief_product("contracting_dims", dims.lhs_contracting, dims.rhs_contracting);
   codec.hint({"precision_config", "precision", "operand_precision"});
+  codec.hint({"algorithm", "algorithm", "algorithm"});
 }
 
 std::vector<std::int64_t> first_axes(std::int64_t count) {

@@ -37,6 +37,19 @@ std::vector<Tensor> read_atan2(const ReadOperation& read) {
   return {complex(imag(whole), -real(whole))};
 }
 
+/// Complex numbers are ordered by their real parts, then by their imaginary ones.
+template <bool largest>
+std::vector<Tensor> read_extreme(const ReadOperation& read) {
+  if (read.operands.size() != 2 || !is_complex(read.operands[0].dtype()) ||
+      read.operands[0].type() != read.operands[1].type())
+    return as_ours(read);
+  const Tensor& a = largest ? read.operands[0] : read.operands[1];
+  const Tensor& b = largest ? read.operands[1] : read.operands[0];
+  const Tensor same = eq(real(a), real(b));
+  const Tensor first = (real(a) > real(b)) | (same & (imag(a) >= imag(b)));
+  return {where(first, read.operands[0], read.operands[1])};
+}
+
 DType unsigned_of_width(std::int64_t bytes) {
   return bytes == 1   ? DType::kU8
          : bytes == 2 ? DType::kU16
@@ -128,6 +141,8 @@ constexpr NamedVariant kVariants[] = {
     {"stablehlo.cbrt", "cbrt", read_of_both<cbrt>},
     {"stablehlo.convolution", "convolution", read_convolution},
     {"stablehlo.imag", "imag", read_of_both<imag>},
+    {"stablehlo.maximum", "maximum", read_extreme<true>},
+    {"stablehlo.minimum", "minimum", read_extreme<false>},
     {"stablehlo.real", "real", read_of_both<real>},
     {"stablehlo.triangular_solve", "triangular-solve", read_triangular_solve}};
 

@@ -97,7 +97,9 @@ class StablehloReader {
     for (const mlir::Parameter& parameter : block.parameters) {
       if (parameter.details && !parameter.details->unknown.empty()) {
         fail(operation,
-             fmt::format("the sizes of its parameter %{} are not known", parameter.name));
+             fmt::format("the sizes of its parameter %{} are not known\n  Give the program "
+                         "arguments of fixed shapes.",
+                         parameter.name));
       }
       types.push_back(parameter.type);
       names.emplace_back(parameter.name);

@@ -149,7 +149,8 @@ constexpr Malformed kStablehlo[] = {
     {"!func.func @f() {\n  return\n}\n", "1:1",
      "there is no function @main\n  It is the program that is run."},
     {"!func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n  return %x : tensor<?xf32>\n}\n",
-     "1:28", "sizes that are not known are not supported"},
+     "1:1",
+     "the sizes of its parameter %x are not known\n  Give the program arguments of fixed shapes."},
     {"!func.func @main(%x: tensor<2xf99>) -> tensor<2xf99> {\n  return %x : tensor<2xf99>\n}\n",
      "1:30", "the element type f99 is not supported"},
     {"!func.func @main(%x: tensor<2xf32) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n",
@@ -158,7 +159,7 @@ constexpr Malformed kStablehlo[] = {
      "1:21", "values of the type memref... are not supported, only tensors"},
     {"!func.func @main(%x: tensor<4611686018427387904x2xf32>) -> tensor<f32> {\n  return %x : "
      "tensor<f32>\n}\n",
-     "1:21", "shape [4611686018427387904,2] has more than 2^62 elements\n  Give smaller sizes."},
+     "1:27", "shape [4611686018427387904,2] has more than 2^62 elements\n  Give smaller sizes."},
     {"  %0 = stablehlo.nonsense %x : tensor<2xf32>", "2:8",
      "stablehlo.nonsense: this operation is not supported"},
     {"  %0 = arith.addf %x, %x : tensor<2xf32>", "2:8",

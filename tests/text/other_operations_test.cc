@@ -75,6 +75,17 @@ TEST(OtherOperations, SizesThatAreNotKnownAreErrors) {
   EXPECT_THROW(parameter(), ParseError);
 }
 
+TEST(OtherOperations, ComplexNumbersAreOrderedByRealPartsFirst) {
+  EXPECT_EQ(message_of_body(R"(
+  %a = stablehlo.constant dense<[(1.0, 5.0), (2.0, 1.0), (2.0, 3.0)]> : tensor<3xcomplex<f32>>
+  %b = stablehlo.constant dense<[(2.0, 0.0), (2.0, 3.0), (2.0, -4.0)]> : tensor<3xcomplex<f32>>
+  %x = stablehlo.maximum %a, %b : tensor<3xcomplex<f32>>
+  %y = stablehlo.minimum %a, %b : tensor<3xcomplex<f32>>
+  check.expect_eq_const %x, dense<[(2.0, 0.0), (2.0, 3.0), (2.0, 3.0)]> : tensor<3xcomplex<f32>>
+  check.expect_eq_const %y, dense<[(1.0, 5.0), (2.0, 1.0), (2.0, -4.0)]> : tensor<3xcomplex<f32>>)"),
+            "");
+}
+
 TEST(OtherOperations, MapsOfNoElementsAndOfScalars) {
   const std::string region =
       "({\n ^bb0(%a: tensor<f32>):\n %r = stablehlo.add %a, %a : tensor<f32>\n stablehlo.return %r "
