@@ -57,8 +57,8 @@ class StablehloReader {
     const auto found = by_name_.find(entry.empty() ? "main" : entry);
     if (found == by_name_.end())
       mlir::fail(text_, 0, no_entry("function", entry.empty() ? "@main" : '@' + entry, names()));
-    return program(*found->second, [this](const Block& body, std::span<const Tensor> arguments) {
-      return build_function(body, arguments);
+    return program(*found->second, [&](std::span<const Tensor> arguments) {
+      return build_function(*found->second, arguments);
     });
   }
 
@@ -122,7 +122,7 @@ class StablehloReader {
     try {
       return detail::trace(
           std::string(function.find("sym_name")->text),
-          [&](std::span<const Tensor> arguments) { return leaves(build(body, arguments)); }, types,
+          [&](std::span<const Tensor> arguments) { return leaves(build(arguments)); }, types,
           std::move(names), at(function));
     } catch (const TraceError& error) {
       fail(function, error.what());
@@ -132,9 +132,9 @@ class StablehloReader {
   void read_checks(const Operation& function, CheckedFunction& made) {
     checks_ = &made.checks;
     try {
-      made.program = program(function, [this](const Block& body, std::span<const Tensor> none) {
+      made.program = program(function, [&](std::span<const Tensor> none) {
         compared_.clear();
-        build_function(body, none);
+        build_function(function, none);
         return std::move(compared_);
       });
     } catch (const Error& error) {
@@ -200,10 +200,15 @@ class StablehloReader {
   }
 
   /// In a scope of its own, which sees nothing of the caller's.
-  std::vector<Tensor> build_function(const Block& body, std::span<const Tensor> arguments) {
+  std::vector<Tensor> build_function(const Operation& function, std::span<const Tensor> arguments) {
     std::vector<Scope> outer = std::exchange(scopes_, {});
-    std::vector<Tensor> results = build_block(body, arguments);
+    std::vector<Tensor> results = build_block(function.regions[0], arguments);
     scopes_ = std::move(outer);
+    if (function.has_operand_types) return results;  // of the generic form: `: () -> ()`
+    if (results.size() != function.types.size())
+      fail(function, fmt::format("it returns {} values, and its type has {}", results.size(),
+                                 function.types.size()));
+    check_results(text_, function, results);
     return results;
   }
 
@@ -219,16 +224,21 @@ class StablehloReader {
     for (std::size_t i = 0; i < arguments.size(); i++)
       scopes_.back().emplace(block.parameters[i].name, Value{{arguments[i]}});
     std::vector<Tensor> results;
+    bool returns = false;
     for (const Operation& operation : block.operations) {
       std::vector<Tensor> operands;
       for (const mlir::Use& use : operation.operands) append_value(operation, use, operands);
       if (operation.name == "stablehlo.return" || operation.name == "func.return" ||
           operation.name == "return") {
         results = std::move(operands);
+        returns = true;
         break;
       }
       define_results(operation, build(operation, operands));
     }
+    if (!returns)
+      mlir::fail(text_, block.operations.empty() ? 0 : block.operations.back().at,
+                 "this is the last operation of a region, which must end with a return");
     scopes_.pop_back();
     return results;
   }
@@ -321,11 +331,11 @@ class StablehloReader {
     return {found.begin(), found.end()};
   }
 
-  const Block& function_of(const Operation& operation, const mlir::Attribute& name) const {
+  const Operation& function_of(const Operation& operation, const mlir::Attribute& name) const {
     const auto found = by_name_.find(name.text);
     if (found == by_name_.end())
       fail(operation, fmt::format("there is no function @{}", name.text));
-    return found->second->regions[0];
+    return *found->second;
   }
 
   /// Functions of several processes at once, replicas with their partitions, on the operands of the
@@ -338,7 +348,7 @@ class StablehloReader {
     Processes processes;
     processes.replicas = static_cast<std::int64_t>(rows->list.size());
     processes.partitions = static_cast<std::int64_t>(rows->list[0].list.size());
-    std::vector<const Block*> programs;
+    std::vector<const Operation*> programs;
     for (const mlir::Attribute& row : rows->list) {
       if (row.list.size() != rows->list[0].list.size())
         fail(operation, "each replica needs as many partitions");
@@ -350,7 +360,7 @@ class StablehloReader {
     const mlir::Attribute* const infeed = operation.find("infeed");
     processes.in_turn = infeed || programs.size() == 1 ||
                         std::any_of(programs.begin(), programs.end(),
-                                    [&](const Block* p) { return p != programs[0]; });
+                                    [&](const Operation* p) { return p != programs[0]; });
     if (infeed) {
       for (const mlir::Attribute& name : infeed->list)
         processes.infeed.push_back(build_function(function_of(operation, name), {}));
@@ -359,8 +369,8 @@ class StablehloReader {
     Processes* const outer = std::exchange(processes_, &processes);
     std::vector<Tensor> results;
     if (processes.in_turn) {
-      for (const Block* program : programs) {
-        const std::size_t count = program->parameters.size();
+      for (const Operation* program : programs) {
+        const std::size_t count = program->regions[0].parameters.size();
         if (count > operands.size()) fail(operation, "it has too few operands");
         const std::vector<Tensor> more = build_function(*program, operands.first(count));
         results.insert(results.end(), more.begin(), more.end());
@@ -377,9 +387,9 @@ class StablehloReader {
   }
 
   /// One program on all processes.
-  std::vector<Tensor> run_lanes(const Operation& operation, const Block& program,
+  std::vector<Tensor> run_lanes(const Operation& operation, const Operation& program,
                                 std::span<const Tensor> operands, std::size_t processes) {
-    const std::size_t count = program.parameters.size();
+    const std::size_t count = program.regions[0].parameters.size();
     if (operands.size() != count * processes)
       fail(operation, fmt::format("{} processes with {} operands each have {}", processes, count,
                                   count * processes));
@@ -407,12 +417,13 @@ class StablehloReader {
                            std::string_view attribute) {
     const mlir::Attribute* const callee = operation.find(attribute);
     if (!callee) fail(operation, fmt::format("the attribute `{}` is missing", attribute));
-    const Block& body = function_of(operation, *callee);
-    if (body.parameters.size() != operands.size())
-      fail(operation, fmt::format("@{} has {} parameters, and gets {}", callee->text,
-                                  body.parameters.size(), operands.size()));
+    const Operation& function = function_of(operation, *callee);
+    const std::size_t parameters = function.regions[0].parameters.size();
+    if (parameters != operands.size())
+      fail(operation, fmt::format("@{} has {} parameters, and gets {}", callee->text, parameters,
+                                  operands.size()));
     if (++calls_ > kMostCalls) fail(operation, "functions call each other without end");
-    std::vector<Tensor> results = build_function(body, operands);
+    std::vector<Tensor> results = build_function(function, operands);
     calls_--;
     return results;
   }

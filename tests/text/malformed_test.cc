@@ -157,6 +157,13 @@ constexpr Malformed kStablehlo[] = {
      "1:33", "expected `>`"},
     {"!func.func @main(%x: memref<2xf32>) -> memref<2xf32> {\n  return %x : memref<2xf32>\n}\n",
      "1:21", "values of the type memref... are not supported, only tensors"},
+    {"!func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %0 = stablehlo.sine %x : "
+     "tensor<f32>\n}\n",
+     "2:8", "this is the last operation of a region, which must end with a return"},
+    {"!func.func @main(%x: tensor<f32>) -> tensor<f64> {\n  return %x : tensor<f32>\n}\n", "1:1",
+     "func.func: its result is f32[], not f64[] as the text says"},
+    {"!func.func @main(%x: tensor<f32>) {\n  return %x : tensor<f32>\n}\n", "1:1",
+     "func.func: it returns 1 values, and its type has 0"},
     {"!func.func @main(%x: tensor<4611686018427387904x2xf32>) -> tensor<f32> {\n  return %x : "
      "tensor<f32>\n}\n",
      "1:27", "shape [4611686018427387904,2] has more than 2^62 elements\n  Give smaller sizes."},
