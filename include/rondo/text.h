@@ -47,6 +47,9 @@ struct ParseOptions {
   /// The function that is the program, without @ or %. Empty: @main of StableHLO, the entry
   /// computation of HLO.
   std::string entry = {};
+  /// The name of the text in places of operations that do not say where they come from: the file's
+  /// for load_program. Empty: "StableHLO text", "HLO text".
+  std::string file = {};
 };
 
 /// The program of a StableHLO module, its function @main, from the text that JAX and XLA write, in

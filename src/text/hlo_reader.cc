@@ -64,8 +64,8 @@ Leaves numbered(std::vector<Tensor> values) {
 
 class HloReader {
  public:
-  explicit HloReader(std::string_view text)
-      : text_(text), module_(hlo::parse_module(text)), lines_(text, "HLO text") {
+  HloReader(std::string_view text, std::string_view file)
+      : text_(text), module_(hlo::parse_module(text)), lines_(text, file) {
     processes_.replicas = std::clamp<std::int64_t>(module_.replicas, 1, kMostProcesses);
     processes_.partitions = std::clamp<std::int64_t>(module_.partitions, 1, kMostProcesses);
     for (const Computation& computation : module_.computations)
@@ -83,6 +83,12 @@ class HloReader {
   }
 
  private:
+  /// In the file that the text was made from, if it says so; else in the text.
+  SourceLocation place_of(const mlir::Operation& operation) const {
+    const mlir::FilePlace place = hlo::source_of(text_, operation.location);
+    return place.line == 0 ? lines_.at(operation.at) : location_in(place.file, place.line);
+  }
+
   std::vector<std::string_view> names() const {
     std::vector<std::string_view> names;
     for (const Computation& computation : module_.computations) names.push_back(computation.name);
@@ -166,7 +172,7 @@ class HloReader {
                  std::span<const HloValue> arguments) {
     const mlir::Operation& operation = instruction.operation;
     try {
-      const ir::LocationScope location(lines_.at(operation.at));
+      const ir::LocationScope location(place_of(operation));
       if (operation.name == "parameter") {
         if (static_cast<std::size_t>(instruction.number) >= arguments.size())
           fail(instruction, fmt::format("there is no argument {}", instruction.number));
@@ -198,7 +204,7 @@ class HloReader {
 
   std::vector<Tensor> build_arrays(const Instruction& instruction, std::span<const Tensor> arrays) {
     const mlir::Operation& operation = instruction.operation;
-    const SourceLocation at = lines_.at(operation.at);
+    const SourceLocation at = place_of(operation);
     if (operation.name == "constant") {
       if (!instruction.has_type || instruction.type.is_tuple)
         fail(instruction, "constants of tuples are not supported");
@@ -274,7 +280,7 @@ class HloReader {
       };
     };
     const RegionCallable regions[] = {region(condition), region(body)};
-    ir::ReadConstruct read{{}, {}, regions, lines_.at(instruction.operation.at)};
+    ir::ReadConstruct read{{}, {}, regions, place_of(instruction.operation)};
     operands[0].append_arrays(read.operands);
     if (read.operands.size() != count_arrays(instruction.type))
       fail(instruction, "its type is not that of its operand");
@@ -302,7 +308,7 @@ class HloReader {
     }
     const std::vector<Tensor> results =
         record_of(TextFormat::kHlo, instruction.operation.name)
-            ->text.read({{operands[0].array}, {}, regions, lines_.at(instruction.operation.at)});
+            ->text.read({{operands[0].array}, {}, regions, place_of(instruction.operation)});
     if (results.size() != count_arrays(instruction.type))
       fail(instruction, fmt::format("it has {} results", results.size()));
     std::span<const Tensor> next = results;
@@ -322,7 +328,8 @@ class HloReader {
 }  // namespace text
 
 Function parse_hlo_text(std::string_view text, const ParseOptions& options) {
-  return text::HloReader(text).main(options.entry);
+  return text::HloReader(text, options.file.empty() ? "HLO text" : options.file)
+      .main(options.entry);
 }
 
 Function parse_hlo_text(std::string_view text) { return parse_hlo_text(text, {}); }

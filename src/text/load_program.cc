@@ -41,7 +41,9 @@ Function load_program(const std::string& path, const ParseOptions& options) {
     throw ParseError(fmt::format("{}: {}", path, std::strerror(errno)), 0, 0);
   }
   try {
-    return parse_program(text, options);
+    ParseOptions named = options;
+    if (named.file.empty()) named.file = path;
+    return parse_program(text, named);
   } catch (const ParseError& error) {
     throw ParseError(fmt::format("{}: {}", path, error.what()), error.line(), error.column());
   }

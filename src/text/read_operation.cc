@@ -1,6 +1,9 @@
 #include "text/read_operation.h"
 
 #include <algorithm>
+#include <mutex>
+#include <string>
+#include <unordered_set>
 
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
@@ -95,13 +98,26 @@ void check_results(std::string_view text, const mlir::Operation& operation,
   }
 }
 
-TextLines::TextLines(std::string_view text, const char* what) : what_(what) {
-  for (std::size_t at = 0; at != text.npos; at = text.find('\n', at + 1)) starts_.push_back(at);
+SourceLocation location_in(std::string_view file, std::uint32_t line) {
+  static std::mutex mutex;
+  static auto* const names = new std::unordered_set<std::string>;
+  constexpr std::size_t kMostFiles = 10'000;  // after which their names would take too much memory
+  const std::lock_guard lock(mutex);
+  const auto found = names->find(std::string(file));
+  if (found != names->end()) return {found->c_str(), "main", line};
+  if (names->size() >= kMostFiles) return {"a file", "main", line};
+  return {names->emplace(file).first->c_str(), "main", line};
+}
+
+TextLines::TextLines(std::string_view text, std::string_view file)
+    : file_(location_in(file, 0).file), starts_{0} {
+  for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
+    starts_.push_back(at + 1);
 }
 
 SourceLocation TextLines::at(mlir::Offset offset) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
-  return {what_, "main", static_cast<std::uint32_t>(next - starts_.begin())};
+  return {file_.data(), "main", static_cast<std::uint32_t>(next - starts_.begin())};
 }
 
 std::string no_entry(std::string_view what, std::string_view entry,

@@ -47,14 +47,18 @@ ReadFunction read_function(TextFormat format, const mlir::Operation& operation);
 /// Of ops that a record has for fewer types than the format; null for others.
 ReadFunction read_variant(TextFormat format, std::string_view name);
 
+/// A location of nodes, whose strings live as long as the process: each name of a file once.
+SourceLocation location_in(std::string_view file, std::uint32_t line);
+
 /// Where operations are in a text, as locations of nodes.
 class TextLines {
  public:
-  TextLines(std::string_view text, const char* what);
+  /// `file` is the text's name.
+  TextLines(std::string_view text, std::string_view file);
   SourceLocation at(mlir::Offset offset) const;
 
  private:
-  const char* what_;
+  std::string_view file_;  // lives as long as the process
   std::vector<std::size_t> starts_;
 };
 

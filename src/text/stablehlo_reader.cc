@@ -32,10 +32,13 @@ using detail::RegionCallable;
 using mlir::Block;
 using mlir::Operation;
 
+constexpr std::string_view kStablehloText = "StableHLO text";
+
 class StablehloReader {
  public:
-  StablehloReader(std::string_view text, const mlir::Module& module)
-      : text_(text), module_(module), lines_(text, "StableHLO text") {
+  StablehloReader(std::string_view text, std::string_view file, const mlir::Module& module,
+                  const mlir::Locations& locations)
+      : text_(text), module_(module), locations_(locations), lines_(text, file) {
     for (const Operation& function : module.functions) {
       const mlir::Attribute* const name = function.find("sym_name");
       if (function.name != "func.func" || !name || function.regions.size() != 1)
@@ -101,8 +104,9 @@ class StablehloReader {
                          "arguments of fixed shapes.",
                          parameter.name));
       }
+      const std::string_view name = locations_.name(parameter.location);
       types.push_back(parameter.type);
-      names.emplace_back(parameter.name);
+      names.emplace_back(name.empty() ? parameter.name : name);
     }
   }
 
@@ -159,9 +163,18 @@ class StablehloReader {
   }
 
   [[noreturn]] void fail(const Operation& operation, const std::string& message) const {
-    mlir::fail(text_, operation.at, fmt::format("{}: {}", operation.name, message));
+    fail_at(operation, fmt::format("{}: {}", operation.name, message));
   }
-  SourceLocation at(const Operation& operation) const { return lines_.at(operation.at); }
+  [[noreturn]] void fail_at(const Operation& operation, const std::string& message) const {
+    const bool says_where = locations_.file(operation.location).line != 0;
+    mlir::fail(text_, operation.at,
+               says_where ? fmt::format("{}\n  from {}", message, at(operation).str()) : message);
+  }
+  /// In the file that the text was made from, if it says so; else in the text.
+  SourceLocation at(const Operation& operation) const {
+    const mlir::FilePlace place = locations_.file(operation.location);
+    return place.line == 0 ? lines_.at(operation.at) : location_in(place.file, place.line);
+  }
   static Leaves leaves(std::vector<Tensor> values) {
     Leaves leaves;
     for (std::size_t i = 0; i < values.size(); i++) leaves.paths.push_back(std::to_string(i));
@@ -270,8 +283,7 @@ class StablehloReader {
       const ir::LocationScope location(at(operation));
       results = build_fixed(operation, operands);
     } catch (const TraceError& error) {
-      const std::string_view message = error.what();
-      mlir::fail(text_, operation.at, std::string(message));
+      fail_at(operation, error.what());
     }
     check_results(text_, operation, results);
     return results;
@@ -462,6 +474,7 @@ class StablehloReader {
 
   std::string_view text_;
   const mlir::Module& module_;
+  const mlir::Locations& locations_;
   absl::flat_hash_map<std::string_view, const Operation*> by_name_;
   const TextLines lines_;
   std::vector<Scope> scopes_;
@@ -495,8 +508,10 @@ std::vector<text::CheckedFunction> text::parse_checks(std::string_view text) {
   if (bytecode::is_artifact(text)) return parse_checks(bytecode::artifact_text(text));
   std::vector<CheckedFunction> checked;
   for (const std::string& program : separate_programs(text)) {
-    for (const mlir::Module& module : mlir::parse_modules(program)) {
-      std::vector<CheckedFunction> more = StablehloReader(program, module).checked_functions();
+    const mlir::Modules parsed = mlir::parse_modules(program);
+    for (const mlir::Module& module : parsed.modules) {
+      std::vector<CheckedFunction> more =
+          StablehloReader(program, kStablehloText, module, parsed.locations).checked_functions();
       std::move(more.begin(), more.end(), std::back_inserter(checked));
     }
   }
@@ -504,11 +519,12 @@ std::vector<text::CheckedFunction> text::parse_checks(std::string_view text) {
 }
 
 Function parse_stablehlo_text(std::string_view text, const ParseOptions& options) {
-  const std::vector<text::mlir::Module> modules = text::mlir::parse_modules(text);
-  if (modules.size() != 1)
-    text::mlir::fail(text, 0,
-                     fmt::format("the text has {} modules; a program has one", modules.size()));
-  return text::StablehloReader(text, modules[0]).main(options.entry);
+  const text::mlir::Modules parsed = text::mlir::parse_modules(text);
+  const std::size_t modules = parsed.modules.size();
+  if (modules != 1)
+    text::mlir::fail(text, 0, fmt::format("the text has {} modules; a program has one", modules));
+  const std::string_view file = options.file.empty() ? text::kStablehloText : options.file;
+  return text::StablehloReader(text, file, parsed.modules[0], parsed.locations).main(options.entry);
 }
 
 Function parse_stablehlo_text(std::string_view text) { return parse_stablehlo_text(text, {}); }

@@ -23,7 +23,7 @@ constexpr int kMostNested = 100;
 /// Attributes that say nothing about results: where an instruction comes from, how it is laid out,
 /// split or scheduled.
 constexpr std::string_view kIgnored[] = {
-    "backend_config", "control-predecessors", "execution_thread", "frontend_attributes", "metadata",
+    "backend_config", "control-predecessors", "execution_thread", "frontend_attributes",
     "origin",         "result_accuracy",      "sharding",         "statistics"};
 /// Attributes that name computations, in the order of the op's regions.
 constexpr std::string_view kComputations[] = {
@@ -244,6 +244,9 @@ class Parser {
     } else if (key == "backend_config" && instruction.operation.name == "custom-call" &&
                cursor_.peek() == '"') {
       entries.push_back({key, parse_value()});
+    } else if (key == "metadata") {
+      instruction.operation.location = cursor_.at();
+      skip_value();
     } else if (is_among(kIgnored, key)) {
       skip_value();
     } else if (key == "window") {
@@ -378,6 +381,31 @@ class Parser {
 };
 
 }  // namespace
+
+mlir::FilePlace source_of(std::string_view text, mlir::Offset metadata) {
+  mlir::FilePlace place;
+  if (metadata == mlir::kNowhere) return place;
+  try {
+    Cursor cursor(text, metadata);
+    cursor.expect("{");
+    while (!cursor.accept("}")) {
+      const std::string_view field = cursor.word();
+      cursor.expect("=");
+      if (cursor.peek() == '"') {
+        const std::string_view value = cursor.quoted();
+        if (field == "source_file") place.file = value;
+      } else if (cursor.peek() == '{') {
+        cursor.bracketed('{');
+      } else if (const std::string_view value = cursor.number(); field == "source_line") {
+        std::from_chars(value.data(), value.data() + value.size(), place.line);
+      }
+      cursor.accept(",");
+    }
+  } catch (const ParseError&) {
+    return {};  // it says nothing that is understood, and changes no result
+  }
+  return place.file.empty() ? mlir::FilePlace() : place;
+}
 
 Module parse_module(std::string_view text) { return Parser(text).module(); }
 

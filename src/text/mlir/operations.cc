@@ -13,9 +13,9 @@ using Kind = Attribute::Kind;
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : cursor_(text) {}
+  explicit Parser(std::string_view text) : cursor_(text), locations_(text) {}
 
-  std::vector<Module> modules() {
+  Modules modules() {
     find_aliases();
     std::vector<Module> modules;
     Module loose;  // without `module`
@@ -46,7 +46,7 @@ class Parser {
       }
     }
     if (!loose.functions.empty()) modules.push_back(std::move(loose));
-    return modules;
+    return {std::move(modules), std::move(locations_)};
   }
 
  private:
@@ -57,9 +57,13 @@ class Parser {
       if (text[at] == '#') {
         Cursor alias(text, at);
         const std::string_view name = alias.name_after('#');
-        // Locations refer to each other, and are not needed here.
-        if (alias.accept("=") && !alias.sees("loc"))
-          aliases_.emplace(name, parse_attribute(alias, aliases_));
+        if (alias.accept("=")) {
+          // Locations refer to each other, and are read when they are needed.
+          if (alias.accept_word("loc"))
+            locations_.define(name, alias.at());
+          else
+            aliases_.emplace(name, parse_attribute(alias, aliases_));
+        }
       }
       at = text.find('\n', at);
       if (at == text.npos) break;
@@ -121,7 +125,7 @@ class Parser {
     if (cursor_.accept_word("attributes")) skip_attributes();
     cursor_.expect("{");
     parse_operations(block);
-    skip_location(cursor_);
+    function.location = skip_location(cursor_);
     function.regions.push_back(std::move(block));
     return function;
   }
@@ -145,7 +149,7 @@ class Parser {
       if (types.size() != 1) cursor_.fail("parameters that are tuples are not supported");
       parameter.type = types[0];
       skip_attributes();
-      skip_location(cursor_);
+      parameter.location = skip_location(cursor_);
       block.parameters.push_back(std::move(parameter));
     }
   }
@@ -202,7 +206,7 @@ class Parser {
       if (operation.name.empty()) cursor_.fail("expected an operation");
       parse_short(operation);
     }
-    skip_location(cursor_);
+    operation.location = skip_location(cursor_);
     return operation;
   }
 
@@ -421,11 +425,12 @@ class Parser {
 
   Cursor cursor_;
   Aliases aliases_;
+  Locations locations_;
   int nested_ = 0;
 };
 
 }  // namespace
 
-std::vector<Module> parse_modules(std::string_view text) { return Parser(text).modules(); }
+Modules parse_modules(std::string_view text) { return Parser(text).modules(); }
 
 }  // namespace rondo::text::mlir

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/mlir/locations.h"
 #include "text/mlir/program.h"
 
 namespace rondo::text::mlir {
@@ -17,7 +18,13 @@ struct Module {
   std::vector<Entry> attributes = {};
 };
 
-/// The modules of a text; functions outside of one are a module together. Throws ParseError.
-std::vector<Module> parse_modules(std::string_view text);
+/// Functions outside of a module are one together.
+struct Modules {
+  std::vector<Module> modules = {};
+  Locations locations;  // of all operations
+};
+
+/// Throws ParseError.
+Modules parse_modules(std::string_view text);
 
 }  // namespace rondo::text::mlir

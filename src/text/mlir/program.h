@@ -16,6 +16,7 @@ namespace rondo::text::mlir {
 
 /// The place of a byte in the text.
 using Offset = std::size_t;
+inline constexpr Offset kNowhere = static_cast<Offset>(-1);
 
 struct Entry;
 
@@ -90,6 +91,7 @@ struct Parameter {
   std::string_view name = {};
   TensorType type = {};
   TypeDetailsPointer details = nullptr;
+  Offset location = kNowhere;  // the bracket of `loc(...)`
 };
 struct Block {
   std::vector<Parameter> parameters = {};
@@ -103,6 +105,7 @@ struct Operation {
   };
   std::string_view name = {};
   Offset at = 0;
+  Offset location = kNowhere;  // the bracket of `loc(...)`
   std::vector<Results> results = {};
   std::vector<Use> operands = {};
   std::vector<std::string_view> words = {};  // of the short form, without a name: `LT`, `SIGNED`

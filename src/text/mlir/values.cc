@@ -331,8 +331,11 @@ void parse_type(Cursor& cursor, std::vector<TensorType>& types, TypeDetailsPoint
   }
 }
 
-void skip_location(Cursor& cursor) {
-  if (cursor.accept_word("loc")) cursor.bracketed('(');
+Offset skip_location(Cursor& cursor) {
+  if (!cursor.accept_word("loc")) return kNowhere;
+  const Offset bracket = cursor.at();
+  cursor.bracketed('(');
+  return bracket;
 }
 
 void parse_entries(Cursor& cursor, std::string_view open, std::string_view close,

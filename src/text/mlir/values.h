@@ -26,8 +26,8 @@ Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested = 0
 /// `{a = 1 : i64, b}`, or with other brackets; appends the entries.
 void parse_entries(Cursor& cursor, std::string_view open, std::string_view close,
                    const Aliases& aliases, std::vector<Entry>& entries, int nested = 0);
-/// Goes past `loc(...)` if there is one.
-void skip_location(Cursor& cursor);
+/// Goes past `loc(...)` if there is one; the place of its bracket, else kNowhere.
+Offset skip_location(Cursor& cursor);
 
 /// What is within `dense<...>`, from `at` on, as elements of the type: a scalar if it is one value
 /// for all of several.
