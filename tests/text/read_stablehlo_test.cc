@@ -320,5 +320,36 @@ TEST(ReadStablehlo, HostileTextIsAnErrorSoon) {
   });
 }
 
+// The bytes are those of MLIR's documentation: an alignment of 8, then three 64-bit integers.
+TEST(ReadStablehlo, ElementsInResources) {
+  const std::string program = R"(module {
+  func.func @main() -> (tensor<3xi64>, tensor<2xf32>) {
+    %0 = stablehlo.constant dense_resource<blob1> : tensor<3xi64>
+    %1 = stablehlo.constant dense_resource<"blob 2"> : tensor<2xf32>
+    return %0, %1 : tensor<3xi64>, tensor<2xf32>
+  }
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob1: "0x08000000010000000000000002000000000000000300000000000000",
+      "blob 2": "0x040000000000803F00000040"
+    }
+  }
+#-}
+)";
+  const std::vector<Literal> values =
+      compile(parse_stablehlo_text(program)).run(std::vector<Literal>{});
+  const auto integers = values[0].data<std::int64_t>();
+  EXPECT_EQ(std::vector<std::int64_t>(integers.begin(), integers.end()),
+            (std::vector<std::int64_t>{1, 2, 3}));
+  const auto floats = values[1].data<float>();
+  EXPECT_EQ(std::vector<float>(floats.begin(), floats.end()), (std::vector<float>{1, 2}));
+  for (std::size_t size = 1; size < program.size(); size += 3) {
+    EXPECT_THROW(parse_stablehlo_text(program.substr(0, size)), ParseError) << size;
+  }
+}
+
 }  // namespace
 }  // namespace rondo

@@ -115,12 +115,16 @@ int hex_digit(char c) {
                                 : -1;
 }
 
-/// `"0x..."`: the bytes of all elements or of one for all.
+/// Without the `0x`.
+std::string_view hex_digits(std::string_view text, Offset at, std::string_view quoted) {
+  if (quoted.substr(0, 2) != "0x" && quoted.substr(0, 2) != "0X")
+    fail(text, at, "expected `0x` and the bytes of the elements");
+  return quoted.substr(2);
+}
+
+/// The bytes of all elements or of one for all.
 Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
                   const TensorType& type) {
-  if (digits.substr(0, 2) != "0x" && digits.substr(0, 2) != "0X")
-    fail(text, at, "expected `0x` and the bytes of the elements");
-  digits.remove_prefix(2);
   const auto bytes = static_cast<std::int64_t>(digits.size() / 2);
   const bool splat = bytes == byte_width(type.dtype) && type.elements() != 1;
   if (digits.size() % 2 != 0 || (!splat && bytes != type.bytes())) {
@@ -144,12 +148,21 @@ Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
 
 }  // namespace
 
+Literal parse_resource(std::string_view text, const Resource& resource, const TensorType& type) {
+  constexpr std::size_t kAlignmentDigits = 8;  // of an integer of 32 bits before the elements
+  const std::string_view digits = hex_digits(text, resource.at, resource.quoted);
+  if (digits.size() < kAlignmentDigits)
+    fail(text, resource.at, "a resource begins with its alignment, 8 hexadecimal digits");
+  return parse_hex(text, resource.at, digits.substr(kAlignmentDigits), type);
+}
+
 Literal parse_elements(std::string_view text, Offset at, std::string_view inside,
                        const TensorType& type) {
   Cursor cursor(text.substr(0, at + inside.size()), at);
   if (cursor.peek() == '"') {
     const Offset quote = cursor.at();
-    Literal value = parse_hex(text, quote, cursor.quoted(), type);
+    const std::string_view digits = hex_digits(text, quote, cursor.quoted());
+    Literal value = parse_hex(text, quote, digits, type);
     if (!cursor.at_end()) cursor.fail("expected `>`");
     return value;
   }

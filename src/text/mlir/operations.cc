@@ -16,11 +16,16 @@ class Parser {
   explicit Parser(std::string_view text) : cursor_(text), locations_(text) {}
 
   Modules modules() {
+    find_resources();
     find_aliases();
     std::vector<Module> modules;
     Module loose;  // without `module`
     while (!cursor_.at_end()) {
       if (accept_alias()) continue;
+      if (cursor_.sees(kResources)) {
+        parse_resources(cursor_);
+        continue;
+      }
       const Offset at = cursor_.at();
       if (cursor_.accept_word("module")) {
         if (cursor_.peek() == '@') cursor_.name_after('@');
@@ -50,6 +55,43 @@ class Parser {
   }
 
  private:
+  static constexpr std::string_view kResources = "{-#";
+
+  /// They come after their uses.
+  void find_resources() {
+    const Offset begin = cursor_.text().rfind("\n{-#");
+    if (begin == std::string_view::npos) return;
+    Cursor resources(cursor_.text(), begin);
+    parse_resources(resources);
+  }
+  /// `{-# dialect_resources: { builtin: { name: "0x...", ... } } #-}`; appended.
+  void parse_resources(Cursor& cursor) {
+    cursor.expect(kResources);
+    while (!cursor.accept("#-}")) {
+      const std::string_view section = cursor.word();
+      if (section.empty()) cursor.fail("expected `dialect_resources` or `#-}`");
+      cursor.expect(":");
+      cursor.expect("{");
+      while (!cursor.accept("}")) {
+        cursor.word();  // of the dialect
+        cursor.expect(":");
+        cursor.expect("{");
+        while (!cursor.accept("}")) {
+          const std::string_view name = cursor.peek() == '"' ? cursor.quoted() : cursor.word();
+          cursor.expect(":");
+          const Offset at = cursor.at();
+          if (cursor.peek() == '"')
+            aliases_.resources.insert_or_assign(name, Resource{cursor.quoted(), at});
+          else
+            cursor.word();  // a flag or number of an external resource
+          cursor.accept(",");
+        }
+        cursor.accept(",");
+      }
+      cursor.accept(",");
+    }
+  }
+
   /// `#name = ...` may come after its uses.
   void find_aliases() {
     const std::string_view text = cursor_.text();
@@ -62,7 +104,7 @@ class Parser {
           if (alias.accept_word("loc"))
             locations_.define(name, alias.at());
           else
-            aliases_.emplace(name, parse_attribute(alias, aliases_));
+            aliases_.attributes.emplace(name, parse_attribute(alias, aliases_));
         }
       }
       at = text.find('\n', at);

@@ -265,13 +265,32 @@ Attribute parse_dense(Cursor& cursor) {
   return dense;
 }
 
+/// `dense_resource<name> : tensor<...>`
+Attribute parse_dense_resource(Cursor& cursor, const Aliases& aliases) {
+  Attribute dense = attribute_of(Kind::kElements, cursor.at());
+  cursor.expect("<");
+  const std::string_view name = cursor.peek() == '"' ? cursor.quoted() : cursor.word();
+  cursor.expect(">");
+  cursor.expect(":");
+  dense.type = parse_tensor_type(cursor);
+  const auto found = aliases.resources.find(name);
+  if (found == aliases.resources.end()) {
+    fail(cursor.text(), dense.at,
+         fmt::format("the text has no resource {}\n  Print it with its resources, `{{-# "
+                     "dialect_resources: ... #-}}`.",
+                     name));
+  }
+  dense.elements = parse_resource(cursor.text(), found->second, dense.type);
+  return dense;
+}
+
 /// `#alias`, `#stablehlo<kind WORD>`, `#stablehlo.gather<offset_dims = [0]>`.
 Attribute parse_hash(Cursor& cursor, const Aliases& aliases, int nested) {
   Attribute value = attribute_of(Kind::kOther, cursor.at());
   const std::string_view name = cursor.name_after('#');
   if (!cursor.sees("<")) {
-    const auto found = aliases.find(name);
-    if (found == aliases.end())
+    const auto found = aliases.attributes.find(name);
+    if (found == aliases.attributes.end())
       fail(cursor.text(), value.at, fmt::format("#{} is not defined", name));
     return found->second;
   }
@@ -406,8 +425,8 @@ Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested) {
   if (word == "unit") return value;
   if (word == "dense") return parse_dense(cursor);
   if (word == "array") return parse_array(cursor, aliases, nested);
-  if (word == "dense_resource" || word == "sparse")
-    fail(cursor.text(), value.at, fmt::format("{} elements are not supported", word));
+  if (word == "dense_resource") return parse_dense_resource(cursor, aliases);
+  if (word == "sparse") fail(cursor.text(), value.at, "sparse elements are not supported");
   value.kind = Kind::kWord;
   value.text = word;
   if (word == "loc") {

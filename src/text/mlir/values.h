@@ -13,8 +13,16 @@ namespace rondo::text::mlir {
 /// Regions, lists and dictionaries within each other; more is an error.
 inline constexpr int kMostNested = 100;
 
-/// `#name = ...` before or after the module.
-using Aliases = absl::flat_hash_map<std::string_view, Attribute>;
+/// `name: "0x..."` of the section `{-# ... #-}` after the module.
+struct Resource {
+  std::string_view quoted;
+  Offset at = 0;
+};
+/// What a text defines before or after the module.
+struct Aliases {
+  absl::flat_hash_map<std::string_view, Attribute> attributes;  // `#name = ...`
+  absl::flat_hash_map<std::string_view, Resource> resources;
+};
 
 /// `tensor<2x3xf32>`. Fails for any other type.
 TensorType parse_tensor_type(Cursor& cursor);
@@ -33,5 +41,8 @@ Offset skip_location(Cursor& cursor);
 /// for all of several.
 Literal parse_elements(std::string_view text, Offset at, std::string_view inside,
                        const TensorType& type);
+
+/// The elements of a resource.
+Literal parse_resource(std::string_view text, const Resource& resource, const TensorType& type);
 
 }  // namespace rondo::text::mlir
