@@ -257,7 +257,8 @@ endforeach()
 
 # Tests, benchmarks and the command include headers of src/. A shared library hides what is behind
 # them, so there they link the same objects as an archive.
-if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS OR RONDO_BUILD_COMMAND)
+if(RONDO_BUILD_TESTS OR RONDO_BUILD_BENCHMARKS OR RONDO_BUILD_COMMAND
+   OR RONDO_BUILD_FUZZERS)
   if(BUILD_SHARED_LIBS)
     add_library(rondo_internal STATIC EXCLUDE_FROM_ALL ${rondo_all_objects})
     set_target_properties(rondo_internal PROPERTIES LINKER_LANGUAGE CXX)

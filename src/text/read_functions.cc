@@ -176,6 +176,14 @@ std::vector<Tensor> read_constraint(const ReadOperation& read) {
 
 }  // namespace
 
+std::string_view called_target(const mlir::Operation& operation) {
+  if (operation.name != "stablehlo.custom_call" && operation.name != "custom-call") return {};
+  for (const std::string_view name : {"call_target_name", "custom_call_target", "callee"}) {
+    if (const mlir::Attribute* const target = operation.find(name)) return target->text;
+  }
+  return {};
+}
+
 ReadFunction read_function(TextFormat format, const mlir::Operation& operation) {
   static const absl::flat_hash_map<std::string_view, ReadFunction> kFunctions = {
       {"chlo.asin", read_unary<asin>},
@@ -216,12 +224,11 @@ ReadFunction read_function(TextFormat format, const mlir::Operation& operation) 
       {"rng", read_rng},
       {"topk", read_top_k},
   };
-  const mlir::Attribute* target = operation.find("call_target_name");
-  if (!target) target = operation.find("custom_call_target");
-  if (!target) target = operation.find("callee");
-  if (target && std::find(std::begin(kShardingCalls), std::end(kShardingCalls), target->text) !=
-                    std::end(kShardingCalls))
+  const std::string_view target = called_target(operation);
+  if (std::find(std::begin(kShardingCalls), std::end(kShardingCalls), target) !=
+      std::end(kShardingCalls))
     return read_constraint;
+  if (const ReadFunction routine = read_lapack(target)) return routine;
   const auto& functions = format == TextFormat::kHlo ? kHloFunctions : kFunctions;
   const auto found = functions.find(operation.name);
   if (found != functions.end()) return found->second;

@@ -44,6 +44,10 @@ void check_results(std::string_view text, const mlir::Operation& operation,
 /// What an operation computes, by functions of ours; null if that is what its record says.
 using ReadFunction = std::vector<Tensor> (*)(const ReadOperation&);
 ReadFunction read_function(TextFormat format, const mlir::Operation& operation);
+/// What a custom call names; empty for other operations.
+std::string_view called_target(const mlir::Operation& operation);
+/// Of custom calls of LAPACK's routines; null for others.
+ReadFunction read_lapack(std::string_view target);
 /// Of ops that a record has for fewer types than the format; null for others.
 ReadFunction read_variant(TextFormat format, std::string_view name);
 

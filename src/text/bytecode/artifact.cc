@@ -246,6 +246,11 @@ class ArtifactPrinter {
       } else if (!names.empty()) {
         data.fail("the properties of an operation are missing");
       }
+      // What JAX gives to a C++ function is no property.
+      if (op == "custom_call" && dictionary) {
+        for (const Entries::Named& named : entries_.dictionary(*dictionary))
+          if (named.name == "mhlo.backend_config") attributes.push_back(named);
+      }
     } else if (dictionary) {
       for (const Entries::Named& named : entries_.dictionary(*dictionary)) {
         if (std::find(names.begin(), names.end(), named.name) != names.end())

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "text/hlo/program.h"
 #include "text/mlir/cursor.h"
+#include "text/mlir/values.h"
 
 namespace rondo::text::hlo {
 
@@ -22,9 +23,16 @@ constexpr int kMostNested = 100;
 
 /// Attributes that say nothing about results: where an instruction comes from, how it is laid out,
 /// split or scheduled.
-constexpr std::string_view kIgnored[] = {
-    "backend_config", "control-predecessors", "execution_thread", "frontend_attributes",
-    "origin",         "result_accuracy",      "sharding",         "statistics"};
+constexpr std::string_view kIgnored[] = {"backend_config",
+                                         "control-predecessors",
+                                         "execution_thread",
+                                         "frontend_attributes",
+                                         "operand_layout_constraints",
+                                         "output_to_operand_aliasing",
+                                         "origin",
+                                         "result_accuracy",
+                                         "sharding",
+                                         "statistics"};
 /// Attributes that name computations, in the order of the op's regions.
 constexpr std::string_view kComputations[] = {
     "to_apply", "condition",         "body",
@@ -244,6 +252,9 @@ class Parser {
     } else if (key == "backend_config" && instruction.operation.name == "custom-call" &&
                cursor_.peek() == '"') {
       entries.push_back({key, parse_value()});
+    } else if (key == "backend_config" && instruction.operation.name == "custom-call" &&
+               instruction.operation.find("api_version")) {  // of MLIR: {uplo = 76 : ui8}
+      entries.push_back({key, mlir::parse_attribute(cursor_, {})});
     } else if (key == "metadata") {
       instruction.operation.location = cursor_.at();
       skip_value();

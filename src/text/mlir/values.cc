@@ -36,6 +36,7 @@ DType parse_element_type(Cursor& cursor) {
                                      {"si16", DType::kS16},
                                      {"si32", DType::kS32},
                                      {"si64", DType::kS64},
+                                     {"index", DType::kS64},
                                      {"i2", DType::kS2},
                                      {"ui2", DType::kU2},
                                      {"si2", DType::kS2},
