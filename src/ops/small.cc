@@ -25,7 +25,7 @@ Tensor wrapped_bytes(const Tensor& bytes, DType dtype, SourceLocation at) {
 
 /// The bits of bytes without those that a sign repeats, as u8.
 Tensor bits_of_bytes(const Tensor& bytes, DType dtype, SourceLocation at) {
-  const Tensor plain = bitcast_convert({bytes, at}, DType::kU8);
+  Tensor plain = bitcast_convert({bytes, at}, DType::kU8);
   if (!is_signed_integer(dtype)) return plain;
   return Operand(plain, at) & Operand((1 << bit_width(dtype)) - 1, at);
 }
@@ -164,7 +164,7 @@ std::vector<Tensor> bitcast_bytes(const ir::Node& node, std::span<const Tensor> 
   if (to_bits > from_bits) {
     if (small_bits < 8) {
       std::vector<std::int64_t> dims = bits.shape().vector();
-      const int count = std::min(to_bits, 8) / small_bits;
+      const int count = std::max(1, std::min(to_bits, 8) / small_bits);
       dims.back() /= count;
       dims.push_back(count);
       bits = joined_bytes(reshape({bits, at}, dims), small_bits, at);

@@ -16,9 +16,13 @@ constexpr std::array<std::int32_t, kDTypeCount> kElementTypes = {
     1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 13, 11, 12, 14,
     15, 24, 25, 21, 22, 29, 27, 26, 17, 18, 20, 16, 19};
 
+/// Several elements share a byte on devices; copies have a byte for each.
+bool is_packed_on_devices(DType dtype) { return is_small(dtype) && bit_width(dtype) < 8; }
+
 /// The elements in the memory of this process, if the plugin exposes them; they have been computed.
 /// Else null.
 const void* host_pointer(const PluginArray& array, const char* what) {
+  if (is_packed_on_devices(array.type.dtype)) return nullptr;
   const PluginState& plugin = *array.plugin_client().plugin;
   if (!plugin.has<api::BufferIsOnCpu>() || !plugin.has<api::BufferUnsafePointer>()) return nullptr;
   api::BufferIsOnCpu place;
@@ -102,7 +106,8 @@ DeviceArray PluginClient::upload(const Literal& literal, std::size_t device) con
         "pjrt::DeviceArray: the literal was moved from\n  Copy the literal, or make it again.");
   }
   std::unique_ptr<Lent> lent;
-  if (literal.type().bytes() >= kLentBytes && plugin->has<api::EventOnReady>())
+  if (literal.type().bytes() >= kLentBytes && plugin->has<api::EventOnReady>() &&
+      !is_packed_on_devices(literal.dtype()))
     lent = std::make_unique<Lent>(literal, plugin);
   const std::byte* elements = lent ? lent->literal.bytes() : literal.bytes();
   static constexpr std::byte kNoElements{};  // plugins do not survive a null pointer
@@ -182,6 +187,13 @@ Literal PluginArray::to_literal(const char* what) const {
   args.event = nullptr;
   plugin_client().plugin->call(args, what);
   await_event(plugin_client(), args.event, what);
+  if (is_packed_on_devices(type.dtype)) {  // without the bits that a sign repeats
+    std::byte* const elements = literal.mutable_bytes();
+    for (std::size_t i = 0; i < bytes; i++) {
+      const auto bits = std::to_integer<std::uint64_t>(elements[i]);
+      elements[i] = static_cast<std::byte>(detail::wrapped_small(type.dtype, bits));
+    }
+  }
   return literal;
 }
 

@@ -146,7 +146,7 @@ bool prepare_batched(Executable::Impl& impl) {
   impl.plain.prepared = prepare_compiled(impl, batched);
   if (!impl.options.memory_limit) return true;
   if (!exceeds_limit(impl, *impl.plain.prepared)) {
-    const auto limited = prepare_with_limits(impl);
+    std::shared_ptr<const ir::Prepared> limited = prepare_with_limits(impl);
     if (!exceeds_limit(impl, *limited) ||
         exceeds_limit(impl, *prepare_compiled(impl, impl.stages.optimized))) {
       impl.limited.get([&] { return limited; });

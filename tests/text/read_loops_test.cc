@@ -61,9 +61,9 @@ std::string running_sum(const std::string& index) {
 
 void expect_result(const Function& program, std::int32_t limit, std::int32_t counter, float sum,
                    const std::vector<float>& rows) {
-  for (const Executor executor : {Executor::kReference, Executor::kCompiled}) {
+  for (const bool optimize : {false, true}) {
     const std::vector<Literal> results =
-        compile(program, {.executor = executor})
+        compile(program, {.optimize = optimize})
             .run({Literal::from<float>({1, 2, 4, 8}, {4}), Literal::scalar(limit)});
     EXPECT_EQ(results[0].item<std::int32_t>(), counter);
     EXPECT_EQ(results[1].item<float>(), sum);

@@ -327,9 +327,11 @@ TEST_F(XlaElementwise, SmallDtypes) {
     check(
         [&](Tensor single) {
           const Tensor y = convert(single, small), z = reverse(y, {0});
-          return std::tuple(y, convert(y, DType::kF32), convert(y, DType::kF16),
-                            convert(y, DType::kS32), convert(convert(single, DType::kS16), small),
-                            y + z, y * z, maximum(y, z), -y, y < z, concatenate({z, y}, 0));
+          // XLA leaves the step to f4, whose greatest number is 6, out of conversions to integers.
+          const DType whole = small == DType::kF4E2M1FN ? DType::kF64 : DType::kS32;
+          return std::tuple(y, convert(y, DType::kF32), convert(y, DType::kF16), convert(y, whole),
+                            convert(convert(single, DType::kS16), small), y + z, y * z,
+                            maximum(y, z), -y, y < z, concatenate({z, y}, 0));
         },
         x);
   }
