@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ inline void read_literal(std::string_view bytes) {
 }
 inline void read_npz(std::string_view bytes) {
   // libzip reads files.
-  std::string path = "/tmp/rondo_fuzz_XXXXXX";
+  std::string path = (std::filesystem::temp_directory_path() / "rondo_fuzz_XXXXXX").string();
   const int file = mkstemp(path.data());
   if (file < 0) return;
   close(file);
