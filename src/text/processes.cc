@@ -90,7 +90,7 @@ class Collective {
     return value && (value->kind != mlir::Attribute::Kind::kBool || value->integer != 0);
   }
 
-  /// Rows of ids, as many as the longest has; -1 stands for none.
+  /// Rows of ids, as many as the longest has; -1 means none.
   Groups rows(std::string_view stablehlo, std::string_view hlo) const {
     const mlir::Attribute* const value = find(stablehlo, hlo);
     Groups all;
@@ -470,11 +470,7 @@ std::vector<Tensor> read_outfeed(const ReadOperation& read) {
   return {token(read.at)};
 }
 
-struct NamedCollective {
-  std::string_view stablehlo, hlo;
-  ReadFunction read;
-};
-constexpr NamedCollective kCollectives[] = {
+constexpr NamedReader kCollectives[] = {
     {"stablehlo.all_gather", "all-gather", read_all_gather},
     {"stablehlo.all_reduce", "all-reduce", read_all_reduce},
     {"stablehlo.all_to_all", "all-to-all", read_all_to_all},
@@ -492,11 +488,7 @@ constexpr NamedCollective kCollectives[] = {
 }  // namespace
 
 ReadFunction read_collective(TextFormat format, std::string_view name) {
-  for (const NamedCollective& collective : kCollectives) {
-    if (name == (format == TextFormat::kHlo ? collective.hlo : collective.stablehlo))
-      return collective.read;
-  }
-  return nullptr;
+  return find_reader(kCollectives, format, name);
 }
 
 }  // namespace rondo::text

@@ -1,4 +1,4 @@
-// Operations on quantized types: on the real numbers that the integers stand for.
+// Operations on quantized types: on the real numbers that the integers represent.
 #pragma once
 
 #include <optional>

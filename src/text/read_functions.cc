@@ -176,6 +176,14 @@ std::vector<Tensor> read_constraint(const ReadOperation& read) {
 
 }  // namespace
 
+ReadFunction find_reader(std::span<const NamedReader> readers, TextFormat format,
+                         std::string_view name) {
+  for (const NamedReader& reader : readers) {
+    if (name == (format == TextFormat::kHlo ? reader.hlo : reader.stablehlo)) return reader.read;
+  }
+  return nullptr;
+}
+
 std::string_view called_target(const mlir::Operation& operation) {
   if (operation.name != "stablehlo.custom_call" && operation.name != "custom-call") return {};
   for (const std::string_view name : {"call_target_name", "custom_call_target", "callee"}) {

@@ -162,7 +162,7 @@ std::vector<Tensor> singular_values(const Call& call) {
         "all singular vectors of matrices that are not square are not supported\n  Export it "
         "with full_matrices=False.");
   const Svd made = svd({a, call.at()});
-  const bool has_vectors = mode != 'N';  // else what stands for them is not used
+  const bool has_vectors = mode != 'N';  // else their values are not used
   return {a, made.s, has_vectors ? made.u : zeros(call.result(2)),
           has_vectors ? made.vt : zeros(call.result(3)),
           Call::info(any(is_nan(made.s), {-1}), Tensor(1))};

@@ -43,6 +43,13 @@ void check_results(std::string_view text, const mlir::Operation& operation,
 
 /// What an operation computes, by functions of ours; null if that is what its record says.
 using ReadFunction = std::vector<Tensor> (*)(const ReadOperation&);
+struct NamedReader {
+  std::string_view stablehlo, hlo;  // of the operation in each format
+  ReadFunction read;
+};
+/// The reader of that name; null if there is none.
+ReadFunction find_reader(std::span<const NamedReader> readers, TextFormat format,
+                         std::string_view name);
 ReadFunction read_function(TextFormat format, const mlir::Operation& operation);
 /// What a custom call names; empty for other operations.
 std::string_view called_target(const mlir::Operation& operation);

@@ -131,11 +131,7 @@ std::vector<Tensor> read_triangular_solve(const ReadOperation& read) {
   return as_ours({read.format, read.text, operation, operands, read.regions, read.at});
 }
 
-struct NamedVariant {
-  std::string_view stablehlo, hlo;
-  ReadFunction read;
-};
-constexpr NamedVariant kVariants[] = {
+constexpr NamedReader kVariants[] = {
     {"stablehlo.atan2", "atan2", read_atan2},
     {"stablehlo.bitcast_convert", "bitcast-convert", read_bitcast},
     {"stablehlo.cbrt", "cbrt", read_of_both<cbrt>},
@@ -149,10 +145,7 @@ constexpr NamedVariant kVariants[] = {
 }  // namespace
 
 ReadFunction read_variant(TextFormat format, std::string_view name) {
-  for (const NamedVariant& variant : kVariants) {
-    if (name == (format == TextFormat::kHlo ? variant.hlo : variant.stablehlo)) return variant.read;
-  }
-  return nullptr;
+  return find_reader(kVariants, format, name);
 }
 
 }  // namespace rondo::text

@@ -66,7 +66,7 @@ TEST(Locations, ErrorsNameTheTextAndTheFileThatItWasMadeFrom) {
   }
 }
 
-// An alias may name itself, or nothing, and a location may be of a kind that nobody knows.
+// An alias may name itself, or nothing, and a location may be of an unknown kind.
 TEST(Locations, ThoseThatLeadNowhereAreNone) {
   for (const std::string location : {"#a", "#none", "callsite(#a at #a)", "fused[#b, #a]",
                                      "something<3>", "\"f.py\":0:0", "\"f.py\":99999999999:1"}) {
