@@ -36,7 +36,7 @@ def recurrence_gradient(weights, xs):
             h = jnp.tanh(w @ h + x)
             return h, h.sum()
 
-        return jax.lax.scan(step, jnp.ones(3), xs)[1].sum()
+        return 2 * jax.lax.scan(step, jnp.ones(3), xs)[1].sum()
 
     return jax.grad(loss)(weights)
 
@@ -77,7 +77,7 @@ def f32(*values):
 
 PROGRAMS = {
     "newton_root": (newton_root, [np.float32(7), np.float32(1e-3)]),
-    "recurrence_gradient": (recurrence_gradient, [np.arange(9.0).reshape(3, 3) / 10, np.linspace(-1, 1, 12).reshape(4, 3)]),
+    "recurrence_gradient": (recurrence_gradient, [np.arange(9.0).reshape(3, 3) / 10, np.linspace(-1, 1, 15).reshape(5, 3)]),
     "order_and_places": (order_and_places, [f32(3, -1, 2.5, 0, 9), np.array([4, 0, 7, 2, 0], np.int32)]),
     "windows": (windows, [np.sin(np.arange(48, dtype=np.float32)).reshape(1, 6, 4, 2), np.cos(np.arange(36, dtype=np.float32)).reshape(3, 3, 2, 2)]),
     "collatz": (collatz, [np.array([1, 7, 27, 9], np.int32)]),
