@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rondo/function.h"
 #include "rondo/mesh.h"
@@ -35,12 +36,16 @@ struct StablehloOptions {
   /// The mesh that the program is for, in case it does not name one itself: its arguments and
   /// results are then replicated.
   std::optional<Mesh> mesh = std::nullopt;
+  /// Numbers of parameters over whose memory a run may write its results (`jax.buffer_donor`): their
+  /// arguments are lost to the caller.
+  std::vector<std::int64_t> donate = {};
 };
 
 /// The program as XLA HLO text, which XLA's parser accepts; one `while` for each loop. Entry
 /// parameters and results are arrays. Throws TraceError for a growing tape (Checkpoint::tape()).
 RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& options = {});
-/// The program as StableHLO text: a module with one function `main`. Throws like to_hlo_text.
+/// The program as StableHLO text: a module with the function `main` and those that it calls. Throws
+/// like to_hlo_text, and for a number in `donate` without a parameter.
 RONDO_API std::string to_stablehlo_text(const Function& function,
                                         const StablehloOptions& options = {});
 struct ParseOptions {
@@ -53,8 +58,8 @@ struct ParseOptions {
 };
 
 /// The program of a StableHLO module, its function @main, from the text that JAX and XLA write, in
-/// the generic form or the short one. Calls are inlined; a `while` becomes a loop, which is
-/// differentiated and run as one that was traced. Throws ParseError, with line and column, for text
+/// the generic form or the short one. A function with several calls stays one function; a `while`
+/// becomes a loop, which is differentiated and run as one that was traced. Throws ParseError, with line and column, for text
 /// that is not StableHLO and for what is not supported, such as sizes that depend on arguments and
 /// parameters that are tuples (docs/formats.md).
 RONDO_API Function parse_stablehlo_text(std::string_view text);

@@ -5,6 +5,7 @@
 #include "control_flow/call.h"
 #include "control_flow/for.h"
 #include "control_flow/fori.h"
+#include "control_flow/function_call.h"
 #include "control_flow/max_trip_lane.h"
 #include "control_flow/scan.h"
 #include "control_flow/tape.h"
@@ -17,7 +18,7 @@ std::span<const ir::OpDef* const> construct_records() {
   static constexpr const ir::OpDef* kAll[] = {
       &kWhile,          &kFor,         &kConditional, &kForiLoop,  &kScan,
       &kWhileLanes,     &kBranchLanes, &kMaxTripLane, &kTapeWrite, &kTapeRead,
-      &kCheckpointCall, &kCustomJvp,   &kCustomVjp,
+      &kCheckpointCall, &kCustomJvp,   &kCustomVjp,   &kFunctionCall,
   };
   return kAll;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fmt/format.h"
+#include "ir/function_data.h"
 #include "ir/region_walk.h"
 
 namespace rondo::gradient_check {
@@ -78,6 +79,7 @@ std::string hint(const CheckFailure& failure) {
 std::vector<std::string> rules_in(const Function& function) {
   RuleCollector collector;
   ir::walk_nested(function, collector);
+  for (const Function& callee : ir::called_functions(function)) ir::walk_nested(callee, collector);
   return std::move(collector.rules);
 }
 

@@ -128,6 +128,7 @@ class Builder {
     if (ir::is_constant(node)) return add_constant(scope, node);
     switch (node->op->construct.flow) {
       case ir::Flow::kNone:
+      case ir::Flow::kCall:
         return add_kernel(scope, node, index);
       case ir::Flow::kRepeat:
       case ir::Flow::kCount:

@@ -21,6 +21,12 @@ struct BatchValue {
 };
 using BatchValues = std::vector<BatchValue>;
 
+/// A function for all lanes.
+struct BatchedFunction {
+  Function function;
+  Flags results;  // those that differ by lane
+};
+
 /// The driver, as rules call it on regions.
 class Batching {
  public:
@@ -32,6 +38,9 @@ class Batching {
   /// the lanes whose values matter: those that take this branch, or that are still in this loop.
   virtual BatchValues batch(const Function& function, std::span<const BatchValue> arguments,
                             const Tensor& active) = 0;
+  /// The function itself for all lanes, made once for each `parameters`, which flags those that
+  /// differ by lane. If only some lanes matter, these are a further parameter, pred[lanes].
+  virtual const BatchedFunction& batched(const Function& function, const Flags& parameters) = 0;
   /// The lanes whose values matter here; empty: all of them.
   virtual const Tensor& active() const = 0;
   /// Which results differ by lane if these parameters do.

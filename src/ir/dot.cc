@@ -34,6 +34,9 @@ class DotPrinter {
         "  graph [fontname=\"monospace\", fontsize=11, style=rounded];\n";
   }
 
+  /// What follows are the functions that the program calls, each in a box of its own.
+  void begin_callees() { is_callee_ = true; }
+
   std::string take() && { return std::move(out_) + edges_ + "}\n"; }
 
   void open(const Function& function, const Node* holder, std::size_t index) {
@@ -41,6 +44,8 @@ class DotPrinter {
       std::string label;
       append_region_label(label, *holder, index);
       begin_cluster(label);
+    } else if (is_callee_) {
+      begin_cluster(function.name());
     }
     scopes_.emplace_back();
     const std::vector<Tensor>& parameters = function.parameters();
@@ -61,7 +66,8 @@ class DotPrinter {
   }
 
   void node(const Node& node) {
-    if (!node.regions.empty()) {
+    const bool nests = has_nested_regions(node);
+    if (nests) {
       std::string label(node.op->name);
       append_attributes(label, node);
       begin_cluster(label);
@@ -72,7 +78,8 @@ class DotPrinter {
     } else {
       out_ += node.op->name;
       std::string attributes;
-      if (node.regions.empty()) append_attributes(attributes, node);
+      if (!nests) append_attributes(attributes, node);
+      if (node.op->construct.flow == Flow::kCall) attributes += ' ' + node.regions[0].name();
       append_escaped(out_, attributes);
     }
     append_types(node);
@@ -87,7 +94,7 @@ class DotPrinter {
       if (goes_inside_only(layout, i)) continue;
       // The order of the edges does not matter to Graphviz.
       std::string place;
-      if (node.operands.size() > 1 && node.regions.empty() && !node.op->structure.commutative)
+      if (node.operands.size() > 1 && !nests && !node.op->structure.commutative)
         place = "headlabel=" + std::to_string(i);
       add_edge(scopes_.back(), node.operands[i], id, place);
     }
@@ -104,8 +111,8 @@ class DotPrinter {
     for (const Tensor& result : function.outputs()) add_edge(scopes_.back(), result, id, "");
     if (holder) {
       add_hand_over(id, id_of_holder(*holder), "style=dotted, constraint=false");
-      end_cluster();
     }
+    if (holder || is_callee_) end_cluster();
     scopes_.pop_back();
   }
 
@@ -190,6 +197,7 @@ class DotPrinter {
 
   std::string out_, edges_;
   std::vector<Scope> scopes_;
+  bool is_callee_ = false;
   std::size_t clusters_ = 0;
   std::uint64_t next_id_ = 0;
 };
@@ -201,6 +209,8 @@ class DotPrinter {
 std::string to_dot(const Function& function) {
   ir::DotPrinter printer(function);
   ir::walk_nested(function, printer);
+  printer.begin_callees();
+  for (const Function& callee : ir::called_functions(function)) ir::walk_nested(callee, printer);
   return std::move(printer).take();
 }
 

@@ -137,6 +137,18 @@ std::vector<Function> regions_inside_out(const Function& function, bool (*skip)(
   return std::move(visitor.order);
 }
 
+std::vector<Function> called_functions(const Function& function) {
+  std::vector<Function> all = regions_inside_out(function);
+  absl::flat_hash_set<const void*> called;
+  for (const Function& each : all) {
+    for (const Node* node : each.body()) {
+      if (node->op->construct.flow == Flow::kCall) called.insert(node->regions[0].identity());
+    }
+  }
+  std::erase_if(all, [&](const Function& each) { return !called.contains(each.identity()); });
+  return all;
+}
+
 void Replay::bind(const Tensor& from, Tensor to) { map_.insert_or_assign(from, std::move(to)); }
 
 Tensor Replay::operator()(const Tensor& tensor) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -45,6 +46,37 @@ class FunctionNotes {
   std::atomic<std::uint16_t> notes_{0};
 };
 
+/// What rules have derived from a function, kept with it: a function with many calls is
+/// differentiated once for all of them. On any thread.
+class DerivedPrograms {
+ public:
+  DerivedPrograms() = default;
+  DerivedPrograms(const DerivedPrograms&) noexcept {}
+  DerivedPrograms& operator=(const DerivedPrograms&) = delete;
+
+  /// What `make` returned for this key, now or before. It may derive from other functions.
+  template <class T, class Make>
+  std::shared_ptr<const T> get(const std::string& key, const Make& make) {
+    std::shared_ptr<const void> known = find(key);
+    if (!known) known = keep(key, std::make_shared<const T>(make()));
+    return std::static_pointer_cast<const T>(known);
+  }
+
+ private:
+  std::shared_ptr<const void> find(const std::string& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(key);
+    return found == known_.end() ? nullptr : found->second;
+  }
+  std::shared_ptr<const void> keep(const std::string& key, std::shared_ptr<const void> made) {
+    const std::lock_guard lock(mutex_);
+    return known_.emplace(key, std::move(made)).first->second;
+  }
+
+  mutable std::mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<const void>> known_;
+};
+
 struct Function::Data {
   std::string name;
   std::vector<Tensor> params;
@@ -52,6 +84,7 @@ struct Function::Data {
   std::vector<Tensor> results;
   std::vector<std::string> result_names;
   mutable FunctionNotes notes = {};
+  mutable DerivedPrograms derived = {};
 };
 
 class FunctionAccess {
@@ -60,6 +93,7 @@ class FunctionAccess {
   /// Until then the caller must keep them alive.
   static Function make(Function::Data data);
   static FunctionNotes& notes(const Function& function) { return function.data_->notes; }
+  static DerivedPrograms& derived(const Function& function) { return function.data_->derived; }
   /// Adds what a function holds, without its nodes; false if it was added before.
   static bool count_held(HeldBytes& held, const Function& function);
 };
@@ -70,6 +104,17 @@ namespace ir {
 /// those for which `skip` holds, and what occurs only in these.
 std::vector<Function> regions_inside_out(const Function& function,
                                          bool (*skip)(const Function&) = nullptr);
+
+/// DerivedPrograms::get.
+template <class T, class Make>
+std::shared_ptr<const T> derived(const Function& function, const std::string& key,
+                                 const Make& make) {
+  return FunctionAccess::derived(function).get<T>(key, make);
+}
+
+/// The functions that nodes of flow kCall in `function` call, at any depth, each once, callees
+/// before their callers.
+std::vector<Function> called_functions(const Function& function);
 
 /// Adds what a function holds, with its regions and constants.
 void count_held(HeldBytes& held, const Function& function);

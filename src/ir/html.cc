@@ -129,7 +129,9 @@ class HtmlPrinter {
     if (!node.regions.empty()) {
       const auto layout = region_layout(&node);
       const bool loops = layout ? layout->is_loop() : node.op->construct.lane_loop != nullptr;
+      const bool calls = node.op->construct.flow == Flow::kCall;
       const char* const kind = loops                 ? "loop"
+                               : calls               ? "call"
                                : !layout             ? "function"
                                : layout->is_branch() ? "branch"
                                                      : "call";

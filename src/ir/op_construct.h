@@ -43,12 +43,15 @@ enum class Flow : std::uint8_t {
   /// Operand 0, a pred[] (true: region 0) or an s32[] in range, selects the region that runs on the
   /// other operands.
   kSelect,
+  /// Region 0 runs on the operands. It is one function for all nodes that call it: texts name it,
+  /// and executors compile it once.
+  kCall,
 };
 
 struct OpConstruct {
   Flow flow = Flow::kNone;
-  LayoutRule layout = nullptr;           // for every construct
-  RelayoutRule relayout = nullptr;       // for every construct
+  LayoutRule layout = nullptr;           // for every construct but one of flow kCall
+  RelayoutRule relayout = nullptr;       // likewise: passes leave the signature of a callee alone
   InductionRule induction = nullptr;     // for loops that may be counted
   ExpandRule counted = nullptr;          // as a loop of flow kCount, if it counts (ir::counts)
   LaneLoopRule lane_loop = nullptr;      // for a loop whose lanes stop one by one

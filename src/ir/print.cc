@@ -33,7 +33,18 @@ constexpr std::size_t kLocationColumn = 60;
 
 class IrPrinter {
  public:
-  explicit IrPrinter(const TextOptions& options) : full_(options.full) {}
+  /// Names the callees, which precede the program.
+  IrPrinter(const TextOptions& options, const Function& program,
+            const std::vector<Function>& callees)
+      : full_(options.full) {
+    absl::flat_hash_set<std::string> taken{shown_name(program)};
+    for (const Function& callee : callees) {
+      const std::string wanted = printable_name(callee.name(), 0);
+      std::string name = wanted;
+      for (int n = 1; !taken.insert(name).second; n++) name = wanted + '_' + std::to_string(n);
+      callees_.emplace(callee.identity(), std::move(name));
+    }
+  }
   std::string take() && { return std::move(out_); }
 
   void open(const Function& function, const Node* holder, std::size_t index) {
@@ -42,7 +53,8 @@ class IrPrinter {
       append_region_label(out_, *holder, index);
     } else {
       out_ += "func ";
-      out_ += function.name().empty() ? std::string_view("main") : function.name();
+      const auto callee = callees_.find(function.identity());
+      out_ += callee == callees_.end() ? shown_name(function) : callee->second;
     }
     scopes_.emplace_back(function);
     append_parameters(function, !holder);
@@ -65,6 +77,8 @@ class IrPrinter {
     }
     out_ += " = ";
     out_ += node.op->name;
+    if (node.op->construct.flow == Flow::kCall)
+      (out_ += " @") += callees_.at(node.regions[0].identity());
     if (is_constant(&node)) {
       out_ += ' ';
       append_elements(out_, node.attrs<ConstantAttributes>().value,
@@ -98,6 +112,10 @@ class IrPrinter {
     NodeTable<std::uint64_t> numbers;  // plus one
     absl::flat_hash_map<const Node*, std::string> parameters;
   };
+
+  static std::string shown_name(const Function& function) {
+    return function.name().empty() ? "main" : function.name();
+  }
 
   bool is_printed_inline(const Node& node) const {
     return !full_ && is_constant(&node) && node.type().elements() <= kInlineElements;
@@ -181,6 +199,7 @@ class IrPrinter {
   }
 
   const bool full_;
+  absl::flat_hash_map<const void*, std::string> callees_;  // their names
   std::string out_;
   std::vector<Scope> scopes_;
   std::size_t indent_ = 0;
@@ -234,7 +253,9 @@ void append_region_label(std::string& out, const Node& holder, std::size_t index
 }  // namespace ir
 
 std::string to_text(const Function& function, const TextOptions& options) {
-  ir::IrPrinter printer(options);
+  const std::vector<Function> callees = ir::called_functions(function);
+  ir::IrPrinter printer(options, function, callees);
+  for (const Function& callee : callees) ir::walk_nested(callee, printer);
   ir::walk_nested(function, printer);
   return std::move(printer).take();
 }

@@ -68,10 +68,17 @@ class BodyPlace {
   std::size_t next_ = 0;
 };
 
-/// Walks each occurrence of a region where it occurs, for printers that write it inside its node:
+/// Whether the regions of a node belong to it alone, and are written inside it. A function that is
+/// called (Flow::kCall) is beside it.
+inline bool has_nested_regions(const Node& node) {
+  return !node.regions.empty() && node.op->construct.flow != Flow::kCall;
+}
+
+/// Walks each occurrence of a nested region where it occurs, for printers that write it inside its
+/// node; called_functions gives what is called.
 /// - visitor.open(function, holder, index);
-/// - visitor.node(node) for each node of the body, then its regions, and visitor.after(node) if it
-///   has any;
+/// - visitor.node(node) for each node of the body, then its nested regions, and visitor.after(node)
+///   if it has any;
 /// - visitor.close(function, holder, index).
 template <class Visitor>
 void walk_nested(const Function& function, Visitor& visitor) {
@@ -84,12 +91,13 @@ void walk_nested(const Function& function, Visitor& visitor) {
   struct Nested {
     Visitor& visitor;
     std::optional<Place> enter(const Function& entered, const Node* holder, std::size_t index) {
+      if (holder && !has_nested_regions(*holder)) return std::nullopt;
       visitor.open(entered, holder, index);
       return Place(entered, holder, index);
     }
     void before(Place&, const Node& node) { visitor.node(node); }
     void after(Place&, const Node& node) {
-      if (!node.regions.empty()) visitor.after(node);
+      if (has_nested_regions(node)) visitor.after(node);
     }
     void leave(Place& place) { visitor.close(place.function(), place.holder, place.index); }
   };

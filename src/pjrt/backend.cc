@@ -13,7 +13,6 @@
 #include "pjrt/chunked_program.h"
 #include "pjrt/donating_program.h"
 #include "pjrt/message.h"
-#include "pjrt/program_text.h"
 #include "rondo/text.h"
 
 namespace rondo::pjrt {
@@ -56,7 +55,7 @@ class OnDevice final : public ir::Prepared {
     program.results = function.results();
     program.donated = donated_parameters(function, options.donate);
     try {
-      program_.emplace(to_stablehlo_text(function), std::move(program));
+      program_.emplace(function, std::nullopt, std::move(program));
     } catch (const PluginError& error) {
       throw located(error, function);
     }

@@ -27,7 +27,7 @@ std::unique_ptr<const DonatingProgram> compiled(const Function& function, const 
   options.parameters = function.params();
   options.results = function.results();
   try {
-    return std::make_unique<const DonatingProgram>(to_stablehlo_text(function), options);
+    return std::make_unique<const DonatingProgram>(function, std::nullopt, options);
   } catch (const PluginError& error) {
     throw located(error, function);
   }

@@ -6,8 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "fmt/format.h"
 #include "pjrt/disk_cache.h"
-#include "pjrt/program_text.h"
+#include "rondo/text.h"
 
 namespace rondo::pjrt {
 
@@ -16,9 +17,13 @@ namespace {
 /// Below this, no gain is measurable.
 constexpr std::int64_t kReusedBytes = 1 << 16;
 
-std::unique_ptr<const Program> compiled(const std::string& text, ProgramOptions options) {
-  const std::string with_options = with_donors(text, options.donated);
-  return cached_program(with_options, std::move(options));
+std::string text_of(const Function& function, const std::optional<Mesh>& mesh,
+                    const std::vector<bool>& donated) {
+  StablehloOptions options{.mesh = mesh};
+  for (std::size_t i = 0; i < donated.size(); i++) {
+    if (donated[i]) options.donate.push_back(static_cast<std::int64_t>(i));
+  }
+  return to_stablehlo_text(function, options);
 }
 
 /// The flags that both have, as long as there is a result of the parameter's type for each: those
@@ -50,6 +55,23 @@ bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
 
 }  // namespace
 
+std::vector<bool> donated_parameters(const Function& function,
+                                     std::span<const std::int64_t> donate) {
+  const std::size_t count = function.params().size();
+  std::vector<bool> donated;
+  for (const std::int64_t parameter : donate) {
+    if (parameter < 0 || static_cast<std::uint64_t>(parameter) >= count) {
+      throw TraceError(fmt::format(
+          "compile of '{}': CompileOptions::donate has {}; the program has {} parameters\n  Give "
+          "numbers of parameters (leaves of the arguments), from 0.",
+          function.name(), parameter, count));
+    }
+    donated.resize(count);
+    donated[static_cast<std::size_t>(parameter)] = true;
+  }
+  return donated;
+}
+
 bool is_unused(const DeviceArray& array, long handles) {
   const std::shared_ptr<const ArrayState>& state = ArrayAccess::state(array);
   if (!state || static_cast<const PluginArray&>(*state).lent || state.use_count() > handles)
@@ -60,8 +82,12 @@ bool is_unused(const DeviceArray& array, long handles) {
   return true;
 }
 
-DonatingProgram::DonatingProgram(std::string text, ProgramOptions options)
-    : text_(std::move(text)), plain_(compiled(text_, std::move(options))) {
+DonatingProgram::DonatingProgram(Function function, std::optional<Mesh> mesh,
+                                 ProgramOptions options)
+    : function_(std::move(function)),
+      mesh_(std::move(mesh)),
+      text_(text_of(function_, mesh_, options.donated)),
+      plain_(cached_program(text_, std::move(options))) {
   const ProgramOptions& made = plain_->options();
   for (std::size_t i = 0; i < made.parameters.size(); i++) {
     const TensorType& type = made.parameters[i];
@@ -84,7 +110,8 @@ const Program* DonatingProgram::second(const std::vector<bool>& unused) const {
     for (std::size_t i = 0; i < more.size(); i++)
       options.donated[i] = options.donated[i] || more[i];
     if (!meet(more, more)) return nullptr;
-    second_ = compiled(text_, std::move(options));
+    const std::string text = text_of(function_, mesh_, options.donated);
+    second_ = cached_program(text, std::move(options));
   }
   std::vector<bool> more = second_->options().donated;
   for (std::size_t i = 0; i < more.size(); i++) more[i] = more[i] && candidates_[i];

@@ -1,15 +1,24 @@
 // Programs that write results over arguments at their last use (donation).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "pjrt/program.h"
+#include "rondo/function.h"
+#include "rondo/mesh.h"
 
 namespace rondo::pjrt {
+
+/// Flags for the parameters, from CompileOptions::donate. Throws TraceError for a number without a
+/// parameter.
+std::vector<bool> donated_parameters(const Function& function,
+                                     std::span<const std::int64_t> donate);
 
 /// Whether a run is the last use of an array: the array has no other handles than those released
 /// with the run, and the plugin does not read it in a literal's memory.
@@ -21,8 +30,8 @@ bool is_unused(const DeviceArray& array, long handles);
 /// argument.
 class DonatingProgram {
  public:
-  /// From StableHLO text. Throws as Program does.
-  DonatingProgram(std::string text, ProgramOptions options);
+  /// From a program, for the mesh if it is partitioned. Throws as Program does.
+  DonatingProgram(Function function, std::optional<Mesh> mesh, ProgramOptions options);
 
   /// As Program::run. `unused[i]` says that this run is the last use of argument i, on any device;
   /// empty: of none.
@@ -33,6 +42,7 @@ class DonatingProgram {
   void check(std::span<const DeviceArray> arguments) const { plain_->check(arguments, 0); }
 
   const ProgramOptions& options() const { return plain_->options(); }
+  /// The StableHLO text of the first form.
   const std::string& text() const { return text_; }
   std::int64_t temporary_bytes() const { return plain_->temporary_bytes(); }
   /// Of the text, and of the code if the plugin reports it.
@@ -41,6 +51,8 @@ class DonatingProgram {
  private:
   const Program* second(const std::vector<bool>& unused) const;
 
+  Function function_;
+  std::optional<Mesh> mesh_;
   std::string text_;
   std::unique_ptr<const Program> plain_;
   std::vector<bool> candidates_;  // the parameters that a result could reuse

@@ -10,7 +10,6 @@
 #include "pjrt/backend.h"
 #include "pjrt/donating_program.h"
 #include "pjrt/message.h"
-#include "pjrt/program_text.h"
 #include "rondo/text.h"
 
 namespace rondo::pjrt {
@@ -55,7 +54,7 @@ class OnMesh final : public ir::Prepared {
     program.results = part_types(results_);
     program.donated = donated_parameters(function, options.donate);
     try {
-      program_.emplace(to_stablehlo_text(function, {.mesh = mesh_}), std::move(program));
+      program_.emplace(function, mesh_, std::move(program));
     } catch (const PluginError& error) {
       throw located(error, function, mesh_);
     }

@@ -15,6 +15,7 @@
 #include "passes/contract.h"
 #include "passes/expand.h"
 #include "passes/growing_tapes.h"
+#include "passes/inline_calls.h"
 #include "passes/optimize.h"
 #include "passes/small_types.h"
 #include "passes/sum_trips.h"
@@ -239,7 +240,7 @@ const ir::Prepared& run::checked_program(const Executable::Impl& impl, const Run
 Executable compile(const Function& given, const CompileOptions& options) {
   check_limit(given, options);
   const bool runs_here = !options.device && !options.mesh;
-  const Function wanted = for_target(given, options);
+  const Function wanted = for_target(passes::inline_calls(given), options);
   const Function function = runs_here ? passes::on_bytes(wanted) : wanted;
   auto impl = std::make_shared<Executable::Impl>();
   impl->stages.optimized = options.optimize ? passes::optimize(function) : function;

@@ -217,6 +217,7 @@ class HloComputation {
     }
     switch (node.op->construct.flow) {
       case Flow::kNone:
+      case Flow::kCall:
       case Flow::kCount:  // expanded before
         return print_op(node);
       case Flow::kRepeat:
@@ -451,6 +452,7 @@ HloRole hlo_role(const Node& holder, std::size_t index) {
     case Flow::kSelect:
       return HloRole::kBranch;
     case Flow::kNone:
+    case Flow::kCall:
     case Flow::kCount:
       break;
   }

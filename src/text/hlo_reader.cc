@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "control_flow/function_call.h"
 #include "fmt/format.h"
 #include "ir/read_construct.h"
 #include "rondo/detail/trace.h"
 #include "rondo/ops.h"
 #include "rondo/text.h"
+#include "text/callees.h"
 #include "text/hlo/program.h"
 #include "text/mlir/cursor.h"
 #include "text/processes.h"
@@ -70,6 +72,14 @@ class HloReader {
     processes_.partitions = std::clamp<std::int64_t>(module_.partitions, 1, kMostProcesses);
     for (const Computation& computation : module_.computations)
       by_name_.emplace(computation.name, &computation);
+    for (const Computation& computation : module_.computations) {
+      for (const Instruction& instruction : computation.instructions) {
+        const auto found = is_call(instruction) && !instruction.called.empty()
+                               ? by_name_.find(instruction.called[0])
+                               : by_name_.end();
+        if (found != by_name_.end()) callees_.add_call(found->second);
+      }
+    }
   }
 
   Function main(const std::string& entry) {
@@ -83,6 +93,10 @@ class HloReader {
   }
 
  private:
+  static bool is_call(const Instruction& instruction) {
+    return instruction.operation.name == "call" || instruction.operation.name == "fusion";
+  }
+
   /// In the file that the text was made from, if it says so; else in the text.
   SourceLocation place_of(const mlir::Operation& operation) const {
     const mlir::FilePlace place = hlo::source_of(text_, operation.location);
@@ -183,11 +197,7 @@ class HloReader {
       if (operation.name == "while") return loop(instruction, operands);
       if (operation.name == "conditional") return conditional(instruction, operands);
       if (operation.name == "copy" && operands.size() == 1) return operands[0];
-      if (operation.name == "call" || operation.name == "fusion") {
-        const Computation& called = computation_of(instruction, 0);
-        check_arguments(instruction, called, operands);
-        return build_computation(called, operands);
-      }
+      if (is_call(instruction)) return call(instruction, operands);
       std::vector<Tensor> arrays;
       for (const HloValue& operand : operands) operand.append_arrays(arrays);
       std::vector<Tensor> results = build_arrays(instruction, arrays);
@@ -200,6 +210,32 @@ class HloReader {
     } catch (const TraceError& error) {
       mlir::fail(text_, operation.at, error.what());
     }
+  }
+
+  HloValue call(const Instruction& instruction, std::span<const HloValue> operands) {
+    const Computation& called = computation_of(instruction, 0);
+    check_arguments(instruction, called, operands);
+    if (calls_ >= kMostCalls) fail(instruction, "computations call each other without end");
+    if (!callees_.has_several(&called)) return build_computation(called, operands);
+    if (processes_.count() == 1 && instruction.has_type) {
+      const std::size_t calls = calls_++;
+      const SourceLocation at = place_of(instruction.operation);
+      const Function* const found = callees_.find(
+          &called, [&] { return traced(called, std::string(called.name), at); });
+      calls_ = calls;
+      if (found) {
+        std::vector<Tensor> arrays;
+        for (const HloValue& operand : operands) operand.append_arrays(arrays);
+        const std::vector<Tensor> results = control_flow::call_function(*found, arrays, at);
+        check_results(text_, instruction.operation, results);
+        if (results.size() != count_arrays(instruction.type))
+          fail(instruction, fmt::format("it has {} results", results.size()));
+        std::span<const Tensor> next = results;
+        return value_like(instruction.type, next);
+      }
+    }
+    callees_.copy(called.name, called.instructions.size());
+    return build_computation(called, operands);
   }
 
   std::vector<Tensor> build_arrays(const Instruction& instruction, std::span<const Tensor> arrays) {
@@ -319,7 +355,8 @@ class HloReader {
   const hlo::Module module_;
   const TextLines lines_;
   absl::flat_hash_map<std::string_view, const Computation*> by_name_;
-  std::size_t calls_ = 0;
+  std::size_t calls_ = 0;  // that are being read, within each other
+  Callees callees_;
   Processes processes_;  // that run the program
 };
 

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "base/array_text.h"
 #include "base/escape.h"
 #include "base/number_text.h"
 #include "base/text_buffer.h"
+#include "fmt/format.h"
 #include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/node_table.h"
@@ -146,13 +149,22 @@ class StablehloPrinter {
       : out_(out),
         locations_(options.locations),
         partitioner_(options.partitioner),
-        sharding_(sharding) {}
+        sharding_(sharding),
+        donated_(options.donate.begin(), options.donate.end()) {
+    functions_.add_whole("main");
+  }
+
+  /// The name under which calls find a function.
+  void name(const Function& callee) {
+    callees_.emplace(callee.identity(),
+                     functions_.add_whole(callee.name().empty() ? "function" : callee.name()));
+  }
 
   void open(const Function& function, const Node* holder, std::size_t index) {
     Scope scope(function);
     const std::vector<Tensor>& parameters = function.parameters();
     if (!holder) {
-      open_entry(function, scope);
+      open_function(function, scope);
     } else if (holder->op->construct.flow != Flow::kNone) {
       const std::vector<Value>& arguments = arguments_.back();
       for (std::size_t i = 0; i < parameters.size(); i++)
@@ -196,6 +208,8 @@ class StablehloPrinter {
         return begin_while(node, operands);
       case Flow::kSelect:
         return begin_conditional(node, operands);
+      case Flow::kCall:
+        return print_call(node, operands);
     }
   }
 
@@ -371,33 +385,46 @@ class StablehloPrinter {
     scope.set(parameter.node(), value);
   }
 
-  void open_entry(const Function& function, Scope& scope) {
+  /// Of the program, or of a function that is called.
+  void open_function(const Function& function, Scope& scope) {
+    const auto callee = callees_.find(function.identity());
+    const bool shards = sharding_ && callee == callees_.end();
     start_line();
-    out_ += "func.func public @main(";
+    if (callee == callees_.end())
+      out_ += "func.func public @main(";
+    else
+      ((out_ += "func.func private @") += callee->second) += '(';
     for (std::size_t i = 0; i < function.parameters().size(); i++) {
       if (i > 0) out_ += ", ";
       append_parameter(function.parameters()[i], scope);
-      if (sharding_) append_sharding_attribute(sharding_->arguments[i]);
+      std::string_view before = " {";
+      if (callee == callees_.end() && donated_.contains(static_cast<std::int64_t>(i)))
+        (out_ += std::exchange(before, ", ")) += "jax.buffer_donor = true";
+      if (shards) append_sharding(before, sharding_->arguments[i]);
+      if (before == ", ") out_ += '}';
     }
     out_ += ") -> (";
     for (std::size_t i = 0; i < function.outputs().size(); i++) {
       if (i > 0) out_ += ", ";
       append_type(function.outputs()[i].type());
-      if (sharding_) append_sharding_attribute(sharding_->results[i]);
+      std::string_view before = " {";
+      if (shards) append_sharding(before, sharding_->results[i]);
+      if (before == ", ") out_ += '}';
     }
     out_ += ") {\n";
   }
 
-  /// ` {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}` of an argument or a result.
-  void append_sharding_attribute(const ir::Sharding& sharding) {
+  /// `sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>` of an argument or a result.
+  void append_sharding(std::string_view& before, const ir::Sharding& sharding) {
+    out_ += std::exchange(before, ", ");
     if (partitioner_ == Partitioner::kShardy) {
-      out_ += " {sdy.sharding = #sdy.sharding<@mesh, ";
+      out_ += "sdy.sharding = #sdy.sharding<@mesh, ";
       ir::append_shardy(out_, sharding);
-      out_ += ">}";
+      out_ += '>';
     } else {
-      out_ += " {mhlo.sharding = \"";
+      out_ += "mhlo.sharding = \"";
       ir::append_gspmd(out_, sharding);
-      out_ += "\"}";
+      out_ += '"';
     }
   }
 
@@ -442,6 +469,18 @@ class StablehloPrinter {
     append(operands[0]);
     out_ += ") (";
     arguments_.emplace_back(operands.begin() + 1, operands.end());
+  }
+
+  /// `func.call @norm(%0) : (tensor<3xf32>) -> tensor<f32>`
+  void print_call(const Node& node, const Values& operands) {
+    ((out_ += node.op->text.stablehlo) += " @") += callees_.at(node.regions[0].identity());
+    out_ += '(';
+    append(operands);
+    out_ += ") : (";
+    append_mlir_types(out_, node.operands);
+    out_ += ") -> ";
+    append_mlir_result_types(out_, node.types);
+    end_line(node);
   }
 
   /// `sdy.sharding_constraint %x <@mesh, [{"data"}, {}]> : tensor<8x4xf32>`, which GSPMD has as a
@@ -558,6 +597,9 @@ class StablehloPrinter {
   const bool locations_;
   const Partitioner partitioner_;
   const std::optional<ir::ProgramSharding>& sharding_;
+  const absl::flat_hash_set<std::int64_t> donated_;  // parameters of the program
+  NameTable functions_;
+  absl::flat_hash_map<const void*, std::string_view> callees_;  // their names
   NameTable names_;  // of the whole function: a region may not reuse a name from outside
   std::size_t longest_value_ = std::size_t{2} * Value::kShort + Value::kMoreBytes;  // in bytes
   std::vector<Scope> scopes_;
@@ -571,6 +613,14 @@ class StablehloPrinter {
 }  // namespace text
 
 std::string to_stablehlo_text(const Function& function, const StablehloOptions& options) {
+  for (const std::int64_t parameter : options.donate) {
+    if (parameter >= 0 && static_cast<std::size_t>(parameter) < function.params().size()) continue;
+    throw TraceError(
+        fmt::format("to_stablehlo_text of '{}': StablehloOptions::donate has {}; the program has {} "
+                    "parameters\n  Give numbers of parameters (leaves of the arguments), from 0.",
+                    function.name(), parameter, function.params().size()),
+        {});
+  }
   const Function plain = passes::without_growing_tapes(function);
   Function entry = passes::expand(options.optimize ? passes::optimize(plain) : plain,
                                   passes::Target::kStablehlo);
@@ -585,7 +635,10 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
   out.reserve((entry.body().size() + 2) * text::kMlirLineBytes);
   {
     text::StablehloPrinter printer(out, options, sharding);
+    const std::vector<Function> callees = ir::called_functions(entry);
+    for (const Function& callee : callees) printer.name(callee);
     ir::walk_nested(entry, printer);
+    for (const Function& callee : callees) ir::walk_nested(callee, printer);
   }
   out += "}\n";
   return out;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "control_flow/function_call.h"
 #include "fmt/format.h"
 #include "ir/read_construct.h"
 #include "ops/slice.h"
@@ -13,6 +14,7 @@
 #include "rondo/text.h"
 #include "rondo/vmap.h"
 #include "text/bytecode/artifact.h"
+#include "text/callees.h"
 #include "text/check_operations.h"
 #include "text/dynamic_shapes.h"
 #include "text/mlir/cursor.h"
@@ -45,6 +47,7 @@ class StablehloReader {
         fail(function, "expected a function with a name and one region");
       by_name_.emplace(name->text, &function);
     }
+    count_calls();
     const auto count = [&](std::string_view name) {
       for (const mlir::Entry& entry : module.attributes) {
         if (entry.name == name && entry.value.kind == mlir::Attribute::Kind::kInteger)
@@ -302,9 +305,9 @@ class StablehloReader {
   std::vector<Tensor> build_any(const Operation& operation, std::span<const Tensor> operands) {
     if (operation.name == "stablehlo.constant") return {constant(operation)};
     if (is_check(operation)) return check(operation, operands);
-    if (operation.name == "func.call" || operation.name == "call")
-      return call(operation, operands, "callee");
-    if (operation.name == "stablehlo.composite") return call(operation, operands, "decomposition");
+    if (operation.name == "func.call" || operation.name == "call" ||
+        operation.name == "stablehlo.composite")
+      return call(operation, operands);
     if (operation.name == "stablehlo.tuple") return {operands.begin(), operands.end()};
     if (operation.name == "stablehlo.get_tuple_element") return element(operation, operands);
     if (operation.name == "interpreter.run_parallel") return run_parallel(operation, operands);
@@ -425,16 +428,64 @@ class StablehloReader {
     return results;
   }
 
-  std::vector<Tensor> call(const Operation& operation, std::span<const Tensor> operands,
-                           std::string_view attribute) {
-    const mlir::Attribute* const callee = operation.find(attribute);
-    if (!callee) fail(operation, fmt::format("the attribute `{}` is missing", attribute));
+  /// The name of the function that an operation calls, as a symbol; null if it calls none.
+  static const mlir::Attribute* callee_of(const Operation& operation) {
+    if (operation.name == "func.call" || operation.name == "call") return operation.find("callee");
+    if (operation.name == "stablehlo.composite") return operation.find("decomposition");
+    return nullptr;
+  }
+
+  void count_calls() {
+    std::vector<const Block*> blocks;
+    for (const Operation& function : module_.functions) blocks.push_back(&function.regions[0]);
+    while (!blocks.empty()) {
+      const Block& block = *blocks.back();
+      blocks.pop_back();
+      for (const Operation& operation : block.operations) {
+        for (const Block& inner : operation.regions) blocks.push_back(&inner);
+        const mlir::Attribute* const name = callee_of(operation);
+        const auto found = name ? by_name_.find(name->text) : by_name_.end();
+        if (found != by_name_.end()) callees_.add_call(found->second);
+      }
+    }
+  }
+
+  /// Whether a function may be read without its arguments, for several calls. What it checks, and
+  /// what it says of the processes that run it, belongs to one call.
+  bool is_callee(const Operation& function) const {
+    const auto has_fixed_type = [](const mlir::Parameter& parameter) { return !parameter.details; };
+    const std::vector<mlir::Parameter>& parameters = function.regions[0].parameters;
+    return callees_.has_several(&function) && !checks_ && processes_ == &all_ &&
+           all_.count() == 1 && !function.details &&
+           std::all_of(parameters.begin(), parameters.end(), has_fixed_type);
+  }
+
+  Function read_callee(const Operation& function) {
+    return program(function, [&](std::span<const Tensor> arguments) {
+      return build_function(function, arguments);
+    });
+  }
+
+  std::vector<Tensor> call(const Operation& operation, std::span<const Tensor> operands) {
+    const mlir::Attribute* const callee = callee_of(operation);
+    if (!callee) fail(operation, "the name of the function that it calls is missing");
     const Operation& function = function_of(operation, *callee);
     const std::size_t parameters = function.regions[0].parameters.size();
     if (parameters != operands.size())
       fail(operation, fmt::format("@{} has {} parameters, and gets {}", callee->text, parameters,
                                   operands.size()));
-    if (++calls_ > kMostCalls) fail(operation, "functions call each other without end");
+    if (calls_ >= kMostCalls) fail(operation, "functions call each other without end");
+    if (is_callee(function)) {
+      std::vector<Scope> outer = std::exchange(scopes_, {});
+      const std::size_t calls = calls_++;
+      const Function* const found = callees_.find(&function, [&] { return read_callee(function); });
+      scopes_ = std::move(outer);
+      calls_ = calls;
+      if (found) return control_flow::call_function(*found, operands, at(operation));
+    }
+    if (callees_.has_several(&function))
+      callees_.copy(callee->text, function.regions[0].operations.size());
+    calls_++;
     std::vector<Tensor> results = build_function(function, operands);
     calls_--;
     return results;
@@ -478,7 +529,8 @@ class StablehloReader {
   absl::flat_hash_map<std::string_view, const Operation*> by_name_;
   const TextLines lines_;
   std::vector<Scope> scopes_;
-  std::size_t calls_ = 0;
+  std::size_t calls_ = 0;  // that are being read, within each other
+  Callees callees_;
   Processes all_;  // that run the program
   Processes* processes_ = &all_;
   std::vector<Check>* checks_ = nullptr;  // of the program that is built

@@ -75,6 +75,31 @@ BatchValues Batcher::batch(const Function& function, std::span<const BatchValue>
   return outputs;
 }
 
+const ir::BatchedFunction& Batcher::batched(const Function& function, const Flags& parameters) {
+  const bool some = !active_.empty();
+  const auto key = std::tuple(function.identity(), parameters, some);
+  if (const auto found = batched_.find(key); found != batched_.end()) return found->second;
+  ir::RegionTracer tracer(function.name(), "the batched " + function.name(), {});
+  const std::vector<std::string> names = function.param_names();
+  std::vector<Tensor> params;
+  BatchValues arguments;
+  for (std::size_t i = 0; i < parameters.size(); i++) {
+    const TensorType& type = function.parameters()[i].type();
+    params.push_back(tracer.param(parameters[i] ? ir::with_lanes(type, lanes_) : type, names[i]));
+    arguments.push_back({params.back(), parameters[i]});
+  }
+  if (some) params.push_back(tracer.param(active_.type(), "lanes"));
+  ir::BatchedFunction made{{}, batched_results(function, parameters)};
+  const BatchValues values = batch(function, arguments, some ? params.back() : Tensor());
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < values.size(); i++) {
+    results.push_back(made.results[i] ? ir::full_value(values[i], lanes_, {}) : values[i].value);
+  }
+  made.function = Function::make(function.name(), std::move(params), std::move(results));
+  kept_.push_back(function);
+  return batched_.emplace(key, std::move(made)).first->second;
+}
+
 BatchValues Batcher::batch_node(const Node& node, const BatchValues& operands, const Flags& used) {
   const ir::LocationScope scope(node.location());
   const bool any = std::any_of(operands.begin(), operands.end(),

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_map.h"
 #include "ir/batch.h"
 
 namespace rondo::transforms {
@@ -29,6 +32,8 @@ class Batcher final : public ir::Batching {
   const Tensor& active() const override { return active_; }
   ir::BatchValues batch(const Function& function, std::span<const ir::BatchValue> arguments,
                         const Tensor& active) override;
+  const ir::BatchedFunction& batched(const Function& function,
+                                     const ir::Flags& parameters) override;
   ir::Flags batched_results(const Function& function, const ir::Flags& parameters) override;
   ir::BatchValues batch_expanded(const ir::BatchCall& call, ir::ExpandRule rule) override;
   bool has_collectives(const Function& function) override { return asks_for_lanes(function); }
@@ -59,6 +64,8 @@ class Batcher final : public ir::Batching {
   std::vector<Function> kept_;
   absl::flat_hash_map<const void*, bool> asks_;
   absl::flat_hash_map<std::pair<const void*, ir::Flags>, ir::Flags> known_flags_;
+  /// Also by whether only some lanes matter.
+  absl::node_hash_map<std::tuple<const void*, ir::Flags, bool>, ir::BatchedFunction> batched_;
 };
 
 }  // namespace rondo::transforms

@@ -45,7 +45,15 @@ struct OpenFunction {
   std::vector<Tensor> nodes;             // keeps those of the body
   absl::flat_hash_map<std::string_view, Tensor> values;
   std::optional<OpenNode> last;
+  mlir::Offset at = 0;
   bool returned = false;
+};
+
+/// A function before the program, and its place.
+struct Callee {
+  Function function;
+  mlir::Offset at = 0;
+  bool called = false;
 };
 
 class Reader {
@@ -61,6 +69,14 @@ class Reader {
     if (!open_.empty()) fail(text_.size(), "a function or region does not end\n  Add its `}`.");
     if (main_.empty())
       fail(text_.size(), "there is no function\n  Begin with `func main(%x: f32[]) -> (f32[]) {`.");
+    const Callee* useless = nullptr;  // the first one
+    for (const auto& [name, callee] : callees_) {
+      if (!callee.called && (!useless || callee.at < useless->at)) useless = &callee;
+    }
+    if (useless)
+      fail(useless->at, fmt::format("nothing calls {}\n  Remove it: the last function is the "
+                                    "program, and the others have calls.",
+                                    useless->function.name()));
     return std::move(main_);
   }
 
@@ -71,10 +87,12 @@ class Reader {
 
   void read_line(Line& line) {
     if (open_.empty()) {
-      if (!main_.empty()) line.fail("expected the end of the text\n  Give one function.");
+      const mlir::Offset at = line.at();
       if (!line.accept_word("func"))
         line.fail("expected `func`\n  A program begins like `func main(%x: f32[]) -> (f32[]) {`.");
+      add_callee();
       open(line, true);
+      open_.back().at = at;
     } else if (line.opens_region()) {
       if (!open_.back().last) line.fail("a region without a node\n  Write it after its node.");
       open(line, false);
@@ -97,6 +115,27 @@ class Reader {
     } else {
       line.fail("expected a node\n  Write it like `%0: f32[] = add %x, %y`.");
     }
+  }
+
+  /// The function that was read last is not the program, so others call it.
+  void add_callee() {
+    if (main_.empty()) return;
+    const std::string name = main_.name();
+    if (!callees_.emplace(name, Callee{std::move(main_), main_at_}).second)
+      fail(main_at_, fmt::format("{} is defined twice\n  Give it another name.", name));
+    main_ = Function();
+  }
+
+  /// `@norm`
+  Function callee(Line& line) {
+    const mlir::Offset at = line.at();
+    line.expect("@");
+    const std::string_view name = line.name();
+    const auto found = callees_.find(std::string(name));
+    if (found == callees_.end())
+      fail(at, fmt::format("there is no function {} here\n  Define it above.", name));
+    found->second.called = true;
+    return found->second.function;
   }
 
   /// `func main(%x: f32[]) -> (f32[]) {`, `body (%x: f32[]) {`
@@ -170,6 +209,7 @@ class Reader {
       define_results(node, ir::make_constant(std::move(literal), line.place()));
       return;
     }
+    if (node.op->construct.flow == ir::Flow::kCall) node.regions.push_back(callee(line));
     if (!line.at_end() && line.peek() != '{') {
       do {
         node.operands.push_back(value(line));
@@ -271,11 +311,14 @@ class Reader {
     if (!function.returned)
       line.fail("the region returns nothing\n  End it with `return` and its results.");
     Function closed = checked(line, function);
+    const mlir::Offset at = function.at;
     open_.pop_back();
-    if (open_.empty())
-      main_ = std::move(closed);
-    else
+    if (!open_.empty()) {
       open_.back().last->regions.push_back(std::move(closed));
+      return;
+    }
+    main_ = std::move(closed);
+    main_at_ = at;
   }
 
   Function checked(Line& line, OpenFunction& function) const {
@@ -297,7 +340,9 @@ class Reader {
   const std::string_view text_;
   const ir::BuildScope building_;
   std::vector<OpenFunction> open_;
-  Function main_;
+  absl::flat_hash_map<std::string, Callee> callees_;
+  Function main_;  // the last function so far
+  mlir::Offset main_at_ = 0;
 };
 
 }  // namespace
