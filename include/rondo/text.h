@@ -36,8 +36,8 @@ struct StablehloOptions {
   /// The mesh that the program is for, in case it does not name one itself: its arguments and
   /// results are then replicated.
   std::optional<Mesh> mesh = std::nullopt;
-  /// Numbers of parameters over whose memory a run may write its results (`jax.buffer_donor`): their
-  /// arguments are lost to the caller.
+  /// Numbers of parameters over whose memory a run may write its results (`jax.buffer_donor`):
+  /// their arguments are lost to the caller.
   std::vector<std::int64_t> donate = {};
 };
 
@@ -59,9 +59,9 @@ struct ParseOptions {
 
 /// The program of a StableHLO module, its function @main, from the text that JAX and XLA write, in
 /// the generic form or the short one. A function with several calls stays one function; a `while`
-/// becomes a loop, which is differentiated and run as one that was traced. Throws ParseError, with line and column, for text
-/// that is not StableHLO and for what is not supported, such as sizes that depend on arguments and
-/// parameters that are tuples (docs/formats.md).
+/// becomes a loop, which is differentiated and run as one that was traced. Throws ParseError, with
+/// line and column, for text that is not StableHLO and for what is not supported, such as sizes
+/// that depend on arguments and parameters that are tuples (docs/formats.md).
 RONDO_API Function parse_stablehlo_text(std::string_view text);
 RONDO_API Function parse_stablehlo_text(std::string_view text, const ParseOptions& options);
 /// The program of an HLO module, its entry computation, from the text that XLA writes and dumps,

@@ -16,8 +16,8 @@ namespace rondo::control_flow {
 
 std::span<const ir::OpDef* const> construct_records() {
   static constexpr const ir::OpDef* kAll[] = {
-      &kWhile,          &kFor,         &kConditional, &kForiLoop,  &kScan,
-      &kWhileLanes,     &kBranchLanes, &kMaxTripLane, &kTapeWrite, &kTapeRead,
+      &kWhile,          &kFor,         &kConditional, &kForiLoop,     &kScan,
+      &kWhileLanes,     &kBranchLanes, &kMaxTripLane, &kTapeWrite,    &kTapeRead,
       &kCheckpointCall, &kCustomJvp,   &kCustomVjp,   &kFunctionCall,
   };
   return kAll;

@@ -86,9 +86,9 @@ ir::Jvp function_call_jvp(const ir::JvpCall& call) {
     perturbed.push_back(call.has(i));
     if (call.has(i)) arguments.push_back(call.dx(i));
   }
-  const auto derived = ir::derived<ForwardFunction>(
-      function, key_of("forward", {&perturbed}),
-      [&] { return forward_of(function, perturbed, call.derivatives, call.at()); });
+  const auto derived = ir::derived<ForwardFunction>(function, key_of("forward", {&perturbed}), [&] {
+    return forward_of(function, perturbed, call.derivatives, call.at());
+  });
   std::vector<Tensor> all = call_function(derived->function, arguments, call.at());
   const std::size_t results = call.node.types.size();
   ir::Jvp both{{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(results)},
@@ -110,8 +110,7 @@ ReverseFunctions reverse_of(const ir::ReverseCall& call) {
   ReverseFunctions made{joint_body(call.node.regions[0], call.perturbed, call.active, none, none,
                                    call.derivatives, call.at()),
                         {}};
-  made.split =
-      split_body(made.joint, std::vector(call.operands.size(), Availability::kAvailable));
+  made.split = split_body(made.joint, std::vector(call.operands.size(), Availability::kAvailable));
   return made;
 }
 
@@ -142,8 +141,7 @@ Flags function_call_batched(const ir::Node& node, const Flags& operands, ir::Bat
 }
 
 ir::BatchValues function_call_batch(const ir::BatchCall& call) {
-  const ir::BatchedFunction& batched =
-      call.batching.batched(call.node.regions[0], call.batched());
+  const ir::BatchedFunction& batched = call.batching.batched(call.node.regions[0], call.batched());
   std::vector<Tensor> arguments;
   for (const ir::BatchValue& operand : call.operands) arguments.push_back(operand.value);
   if (!call.batching.active().empty()) arguments.push_back(call.batching.active());

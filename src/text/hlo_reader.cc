@@ -220,8 +220,8 @@ class HloReader {
     if (processes_.count() == 1 && instruction.has_type) {
       const std::size_t calls = calls_++;
       const SourceLocation at = place_of(instruction.operation);
-      const Function* const found = callees_.find(
-          &called, [&] { return traced(called, std::string(called.name), at); });
+      const Function* const found =
+          callees_.find(&called, [&] { return traced(called, std::string(called.name), at); });
       calls_ = calls;
       if (found) {
         std::vector<Tensor> arrays;

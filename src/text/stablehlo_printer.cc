@@ -616,9 +616,10 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
   for (const std::int64_t parameter : options.donate) {
     if (parameter >= 0 && static_cast<std::size_t>(parameter) < function.params().size()) continue;
     throw TraceError(
-        fmt::format("to_stablehlo_text of '{}': StablehloOptions::donate has {}; the program has {} "
-                    "parameters\n  Give numbers of parameters (leaves of the arguments), from 0.",
-                    function.name(), parameter, function.params().size()),
+        fmt::format(
+            "to_stablehlo_text of '{}': StablehloOptions::donate has {}; the program has {} "
+            "parameters\n  Give numbers of parameters (leaves of the arguments), from 0.",
+            function.name(), parameter, function.params().size()),
         {});
   }
   const Function plain = passes::without_growing_tapes(function);

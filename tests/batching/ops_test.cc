@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "batching/lanes.h"
+#include "control_flow/function_call.h"
 #include "ops/families.h"
 #include "support/expect.h"
 #include "transforms/registry.h"
@@ -469,6 +470,14 @@ std::vector<Case> reducing_cases() {
        {u64({2})},
        0,
        4000},
+      {"call",
+       [](In x) -> Out {
+         static const Function* const callee = new Function(
+             trace([](Tensor v, Tensor w) { return sum(v * sin(v)) * w; }, f32({4}), f32()));
+         return {control_flow::call_function(*callee, std::vector{x[0], x[1]}, {})[0],
+                 control_flow::call_function(*callee, std::vector{x[0] * 2, x[1]}, {})[0]};
+       },
+       {f32({4}), f32()}},
       {"map",
        [](In x) -> Out { return {map([&](Tensor v) { return v * x[1]; }, x[0])}; },
        {f32({4}), f32()}},

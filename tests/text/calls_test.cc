@@ -76,7 +76,9 @@ TEST(Calls, HaveDerivativesThatAreCalls) {
   const Function derivative = trace(grad(f), f64());
   EXPECT_LE(calls_in(derivative), 8 * kDeep);
   EXPECT_EQ(value_of(derivative, 3), 6 * kDeepFactor);
-  const auto along = [&](const Tensor& x) { return jvp(f, std::tuple{x}, std::tuple{Tensor(1.0)}).second; };
+  const auto along = [&](const Tensor& x) {
+    return jvp(f, std::tuple{x}, std::tuple{Tensor(1.0)}).second;
+  };
   EXPECT_EQ(value_of(trace(along, f64()), 3), 6 * kDeepFactor);
   EXPECT_EQ(value_of(trace(grad(grad(f)), f64()), 3), 2 * kDeepFactor);
 }
@@ -146,7 +148,9 @@ func.func private @power(%x: tensor<f64>, %n: tensor<i32>) -> tensor<f64> {
   return %r#1 : tensor<f64>
 })");
   EXPECT_EQ(calls_in(program), 2);
-  const auto power = [&](const Tensor& x, const Tensor& n) { return function_of(program)(x, n)[0]; };
+  const auto power = [&](const Tensor& x, const Tensor& n) {
+    return function_of(program)(x, n)[0];
+  };
   for (const int n : {0, 1, 3}) {
     const double all = std::pow(1.5, n * n), slope = n * n * std::pow(1.5, n * n - 1);
     const std::vector<Literal> arguments{Literal::scalar(1.5), Literal::scalar(n)};
@@ -205,8 +209,9 @@ func.func private @b(%x: tensor<f32>) -> tensor<f32> {
 }
 
 TEST(Calls, OfTheOwnTextAreChecked) {
-  const std::string square = "func square(%x: f32[]) -> (f32[]) {\n  %0: f32[] = multiply %x, %x\n"
-                             "  return %0\n}\n";
+  const std::string square =
+      "func square(%x: f32[]) -> (f32[]) {\n  %0: f32[] = multiply %x, %x\n"
+      "  return %0\n}\n";
   const std::string caller = "func main(%x: f32[]) -> (f32[]) {\n  %0: f32[] = call @";
   const auto message = [&](const std::string& text) {
     return message_of([&] { parse_text(text); });

@@ -72,7 +72,7 @@ constexpr Malformed kIr[] = {
     {"!func main(%x: f32[99999999999999999999]) -> (f32[]) {\n  return %x\n}\n", "1:19",
      "the integer does not fit 64 bits"},
     {"!func main(%x: f32[]) -> (f32[]) {\n  return %x\n}\nmore", "4:1",
-     "expected the end of the text\n  Give one function."},
+     "expected `func`\n  A program begins like"},
     {"!func main(%x: f32[]) -> (f32[]) {\n  return %x\n  %0: f32[] = negate %x\n}\n", "3:3",
      "expected `}`\n  Nothing follows the `return` of a region."},
     {"  nonsense", "2:3", "expected a node\n  Write it like `%0: f32[] = add %x, %y`."},
