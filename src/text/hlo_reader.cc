@@ -99,7 +99,7 @@ class HloReader {
 
   /// In the file that the text was made from, if it says so; else in the text.
   SourceLocation place_of(const mlir::Operation& operation) const {
-    const mlir::FilePlace place = hlo::source_of(text_, operation.location);
+    const mlir::FilePlace place = hlo::source_of(text_, operation.location, module_.frames);
     return place.line == 0 ? lines_.at(operation.at) : location_in(place.file, place.line);
   }
 

@@ -90,6 +90,37 @@ ENTRY main {
   EXPECT_THAT(text, HasSubstr("// HLO text:5"));
 }
 
+TEST(Locations, HloNamesThemInTables) {
+  const std::string text = to_text(parse_hlo_text(R"(HloModule m
+
+FileNames
+1 "/a/model.py"
+2 "/a/train.py"
+
+FunctionNames
+1 "loss"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=12 end_line=12 column=4 end_column=9}
+2 {file_name_id=2 function_name_id=1 line=34}
+3 {file_name_id=7 function_name_id=1 line=5}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2}
+3 {file_location_id=3}
+
+ENTRY main {
+  x = f32[] parameter(0)
+  s = f32[] sine(x), metadata={op_name="jit(f)/sin" stack_frame_id=1}
+  c = f32[] cosine(s), metadata={op_name="jit(f)/cos" stack_frame_id=2}
+  n = f32[] negate(c), metadata={stack_frame_id=3}
+  ROOT t = f32[] tanh(n), metadata={stack_frame_id=99}
+})"));
+  for (const char* place : {"// model.py:12", "// train.py:34", "// HLO text:24", "// HLO text:25"})
+    EXPECT_THAT(text, HasSubstr(place)) << text;
+}
+
 TEST(Locations, ProgramsOfFilesNameThem) {
   const std::string path =
       (std::filesystem::temp_directory_path() / "rondo_locations_test.mlir").string();

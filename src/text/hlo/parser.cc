@@ -38,8 +38,6 @@ constexpr std::string_view kComputations[] = {
     "to_apply", "condition",         "body",
     "select",   "scatter",           "true_computation",
     "calls",    "false_computation", "branch_computations"};
-constexpr std::string_view kTables[] = {"FileNames", "FunctionNames", "FileLocations",
-                                        "StackFrames"};
 
 template <std::size_t n>
 bool is_among(const std::string_view (&list)[n], std::string_view name) {
@@ -69,7 +67,7 @@ class Parser {
       }
     }
     while (!cursor_.at_end()) {
-      if (skip_table()) continue;
+      if (parse_frame_table(cursor_, module.frames)) continue;
       const bool entry = cursor_.accept_word("ENTRY");
       Computation computation;
       computation.at = cursor_.at();
@@ -101,21 +99,6 @@ class Parser {
     if (size == 0) cursor_.fail("expected a name");
     cursor_.go_to(at + size);
     return rest.substr(0, size);
-  }
-
-  /// `FileNames 1 "a.py" 2 "b.py"`, `StackFrames 1 {file_location_id=1}`.
-  bool skip_table() {
-    const bool is_table =
-        std::any_of(std::begin(kTables), std::end(kTables),
-                    [&](std::string_view word) { return cursor_.accept_word(word); });
-    while (is_table && cursor_.peek() >= '0' && cursor_.peek() <= '9') {
-      cursor_.integer();
-      if (cursor_.peek() == '"')
-        cursor_.quoted();
-      else
-        cursor_.bracketed('{');
-    }
-    return is_table;
   }
 
   void skip_attribute() {
@@ -392,31 +375,6 @@ class Parser {
 };
 
 }  // namespace
-
-mlir::FilePlace source_of(std::string_view text, mlir::Offset metadata) {
-  mlir::FilePlace place;
-  if (metadata == mlir::kNowhere) return place;
-  try {
-    Cursor cursor(text, metadata);
-    cursor.expect("{");
-    while (!cursor.accept("}")) {
-      const std::string_view field = cursor.word();
-      cursor.expect("=");
-      if (cursor.peek() == '"') {
-        const std::string_view value = cursor.quoted();
-        if (field == "source_file") place.file = value;
-      } else if (cursor.peek() == '{') {
-        cursor.bracketed('{');
-      } else if (const std::string_view value = cursor.number(); field == "source_line") {
-        std::from_chars(value.data(), value.data() + value.size(), place.line);
-      }
-      cursor.accept(",");
-    }
-  } catch (const ParseError&) {
-    return {};  // it says nothing that is understood, and changes no result
-  }
-  return place.file.empty() ? mlir::FilePlace() : place;
-}
 
 Module parse_module(std::string_view text) { return Parser(text).module(); }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/hlo/source_frames.h"
 #include "text/mlir/locations.h"
 #include "text/mlir/program.h"
 
@@ -43,6 +44,7 @@ struct Computation {
 };
 
 struct Module {
+  SourceFrames frames;
   std::vector<Computation> computations;
   std::size_t entry = 0;
   std::int64_t replicas = 1, partitions = 1;  // that run it
@@ -50,9 +52,6 @@ struct Module {
 
 /// Throws ParseError.
 Module parse_module(std::string_view text);
-
-/// The source_file and source_line of `metadata={...}` whose bracket is there; line 0 without them.
-mlir::FilePlace source_of(std::string_view text, mlir::Offset metadata);
 
 /// `{ {1, 2}, {3, 4} }`, from `at` on, as an array of the type.
 Literal parse_literal(std::string_view text, mlir::Offset at, std::string_view inside,
