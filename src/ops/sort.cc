@@ -70,7 +70,7 @@ void describe_sort(ir::AttributeCodec& codec, SortAttributes& a) {
   codec.flag({"is_stable"}, a.stable, ir::AttributeCodec::Need::kOptional);
   if (!codec.reads()) return;
   if (a.axis < 0) a.axis += codec.operand(0).rank();
-  a.order = known_order(codec.regions()[0]);
+  if (!codec.regions().empty()) a.order = known_order(codec.regions()[0]);
 }
 
 /// A scalar of a comparator, without a location in the user's program.

@@ -244,6 +244,7 @@ constexpr Malformed kHlo[] = {
      "shape [4611686018427387904,2] has more than 2^62 elements\n  Give smaller sizes."},
     {"  y = f32[2] nonsense(x)", "4:3", "nonsense: this operation is not supported"},
     {"  y = f32[2] negate(z)", "4:21", "z is not defined before this"},
+    {"  y = f32[2] sort(x), dimensions={0}", "4:3", "sort: 0 regions; it takes one, the comparator"},
     {"  y = f32[2] negate()", "4:3",
      "negate: the number of its operands is 1, not 0\n  Give as many."},
     {"  y = f32[2] negate(x, x)", "4:3",
