@@ -50,9 +50,10 @@ std::vector<std::int64_t> integers_of(std::string_view text, const mlir::Operati
                                       const Tensor& tensor, SourceLocation at) {
   constexpr std::int64_t kMost = 1024;
   if (tensor.node()->traced || !is_integer(tensor.dtype()) || tensor.type().elements() > kMost) {
-    mlir::fail(
-        text, operation.at,
-        fmt::format("{}: its sizes must be integers that follow from constants", operation.name));
+    mlir::fail(text, operation.at,
+               fmt::format("{}: its sizes must be integers that follow from constants\n  Export "
+                           "the program for arguments of fixed shapes.",
+                           operation.name));
   }
   const Literal value = detail::evaluate({&tensor, 1}, at, "a size").at(0);
   std::vector<std::int64_t> integers;

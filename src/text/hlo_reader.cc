@@ -120,15 +120,22 @@ class HloReader {
       if (instruction.operation.name != "parameter") continue;
       const auto number = static_cast<std::size_t>(instruction.number);
       if (instruction.number < 0 || number >= computation.instructions.size())
-        fail(instruction, fmt::format("there is no parameter {}", instruction.number));
-      if (!instruction.has_type) fail(instruction, "its type is missing");
+        fail(instruction,
+             fmt::format("there is no parameter {}\n  Number them from 0, without gaps.",
+                         instruction.number));
+      if (!instruction.has_type)
+        fail(instruction,
+             "its type is missing\n  Write it before the opcode: `x = f32[2] parameter(0)`.");
       if (number >= parameters.size()) parameters.resize(number + 1);
-      if (parameters[number]) fail(instruction, fmt::format("there are two of number {}", number));
+      if (parameters[number])
+        fail(instruction,
+             fmt::format("there are two of number {}\n  Number them from 0, each once.", number));
       parameters[number] = &instruction;
     }
     for (std::size_t i = 0; i < parameters.size(); i++) {
       if (!parameters[i])
-        mlir::fail(text_, computation.at, fmt::format("parameter {} is missing", i));
+        mlir::fail(text_, computation.at,
+                   fmt::format("parameter {} is missing\n  Number them from 0, without gaps.", i));
     }
     return parameters;
   }
@@ -162,7 +169,9 @@ class HloReader {
 
   HloValue build_computation(const Computation& computation, std::span<const HloValue> arguments) {
     if (++calls_ > kMostCalls)
-      mlir::fail(text_, computation.at, "computations call each other without end");
+      mlir::fail(text_, computation.at,
+                 "computations call each other without end, or more than 200 deep\n  A computation "
+                 "may not call itself: use `while`.");
     absl::flat_hash_map<std::string_view, HloValue> values;
     const Instruction* root = &computation.instructions.back();
     for (const Instruction& instruction : computation.instructions) {
@@ -170,12 +179,18 @@ class HloReader {
       for (const mlir::Use& use : instruction.operation.operands) {
         const auto found = values.find(use.name);
         if (found == values.end())
-          mlir::fail(text_, use.at, fmt::format("{} is not defined before this", use.name));
+          mlir::fail(
+              text_, use.at,
+              fmt::format(
+                  "{} is not defined before this\n  Define it above, in the same computation.",
+                  use.name));
         operands.push_back(found->second);
       }
       const bool fresh =
           values.emplace(instruction.name, build(instruction, operands, arguments)).second;
-      if (!fresh) fail(instruction, fmt::format("{} is defined twice", instruction.name));
+      if (!fresh)
+        fail(instruction,
+             fmt::format("{} is defined twice\n  Give it another name.", instruction.name));
       if (instruction.is_root) root = &instruction;
     }
     calls_--;
@@ -189,7 +204,9 @@ class HloReader {
       const ir::LocationScope location(place_of(operation));
       if (operation.name == "parameter") {
         if (static_cast<std::size_t>(instruction.number) >= arguments.size())
-          fail(instruction, fmt::format("there is no argument {}", instruction.number));
+          fail(instruction,
+               fmt::format("there is no argument {}\n  Give the call one for each parameter.",
+                           instruction.number));
         return arguments[static_cast<std::size_t>(instruction.number)];
       }
       if (operation.name == "tuple") return {true, {}, {operands.begin(), operands.end()}};
@@ -204,7 +221,9 @@ class HloReader {
       check_results(text_, operation, results);
       if (!instruction.has_type) return {results.size() != 1, results[0], {}};
       if (results.size() != count_arrays(instruction.type))
-        fail(instruction, fmt::format("it has {} results", results.size()));
+        fail(instruction,
+             fmt::format("it has {} results\n  Write a type for each before the opcode.",
+                         results.size()));
       std::span<const Tensor> next = results;
       return value_like(instruction.type, next);
     } catch (const TraceError& error) {
@@ -215,7 +234,10 @@ class HloReader {
   HloValue call(const Instruction& instruction, std::span<const HloValue> operands) {
     const Computation& called = computation_of(instruction, 0);
     check_arguments(instruction, called, operands);
-    if (calls_ >= kMostCalls) fail(instruction, "computations call each other without end");
+    if (calls_ >= kMostCalls)
+      fail(instruction,
+           "computations call each other without end, or more than 200 deep\n  A computation may "
+           "not call itself: use `while`.");
     if (!callees_.has_several(&called)) return build_computation(called, operands);
     if (processes_.count() == 1 && instruction.has_type) {
       const std::size_t calls = calls_++;
@@ -229,7 +251,9 @@ class HloReader {
         const std::vector<Tensor> results = control_flow::call_function(*found, arrays, at);
         check_results(text_, instruction.operation, results);
         if (results.size() != count_arrays(instruction.type))
-          fail(instruction, fmt::format("it has {} results", results.size()));
+          fail(instruction,
+               fmt::format("it has {} results\n  Write a type for each before the opcode.",
+                           results.size()));
         std::span<const Tensor> next = results;
         return value_like(instruction.type, next);
       }
@@ -243,7 +267,7 @@ class HloReader {
     const SourceLocation at = place_of(operation);
     if (operation.name == "constant") {
       if (!instruction.has_type || instruction.type.is_tuple)
-        fail(instruction, "constants of tuples are not supported");
+        fail(instruction, "constants of tuples are not supported\n  Write a `tuple` of constants.");
       return {Tensor(hlo::parse_literal(text_, instruction.value_at, instruction.value,
                                         instruction.type.array),
                      at)};
@@ -253,7 +277,10 @@ class HloReader {
       return {reshape({arrays[0], at}, operation.types[0].shape.vector())};
     const ReadFunction function = read_function(TextFormat::kHlo, operation);
     const ir::OpDef* const op = function ? nullptr : record_of(TextFormat::kHlo, operation.name);
-    if (!op && !function) fail(instruction, "this operation is not supported");
+    if (!op && !function)
+      fail(instruction,
+           "this operation is not supported\n  docs/formats.md says what is read; write the value "
+           "in other operations.");
     std::vector<Function> regions;
     for (std::size_t i = 0; i < instruction.called.size(); i++)
       regions.push_back(traced(computation_of(instruction, i), std::string(operation.name), at));
@@ -264,14 +291,17 @@ class HloReader {
   /// The computation of an attribute: by its name, or written there.
   const Computation& computation_of(const Instruction& instruction, std::size_t i) const {
     const std::vector<std::string_view>& called = instruction.called;
-    if (i >= called.size()) fail(instruction, "the computation that it calls is missing");
+    if (i >= called.size())
+      fail(instruction,
+           "the computation that it calls is missing\n  Name it by an attribute: `to_apply=f`.");
     if (called[i].empty()) {
       const auto end = called.begin() + static_cast<std::ptrdiff_t>(i);
       return instruction.inside[static_cast<std::size_t>(std::count(called.begin(), end, ""))];
     }
     const auto found = by_name_.find(instruction.called[i]);
     if (found == by_name_.end())
-      fail(instruction, fmt::format("there is no computation {}", instruction.called[i]));
+      fail(instruction, fmt::format("there is no computation {}\n  Define it in the module.",
+                                    instruction.called[i]));
     return *found->second;
   }
 
@@ -287,8 +317,9 @@ class HloReader {
     bool fits = parameters.size() == arguments.size() && types.size() == arrays.size();
     for (std::size_t i = 0; fits && i < types.size(); i++) fits = arrays[i].type() == types[i];
     if (!fits)
-      fail(instruction,
-           fmt::format("the parameters of {} have other types than what it gets", called.name));
+      fail(instruction, fmt::format("the parameters of {} have other types than what it gets\n  "
+                                    "Give it a value of each type, in order.",
+                                    called.name));
   }
 
   HloValue element(const Instruction& instruction, std::span<const HloValue> operands) const {
@@ -296,13 +327,14 @@ class HloReader {
     if (operands.size() != 1 || !operands[0].is_tuple || !index ||
         index->kind != mlir::Attribute::Kind::kInteger || index->integer < 0 ||
         static_cast<std::size_t>(index->integer) >= operands[0].elements.size())
-      fail(instruction, "it needs a tuple, and `index` of one of its elements");
+      fail(instruction,
+           "it needs a tuple, and `index` of one of its elements\n  Count them from 0.");
     return operands[0].elements[static_cast<std::size_t>(index->integer)];
   }
 
   HloValue loop(const Instruction& instruction, std::span<const HloValue> operands) {
     if (operands.size() != 1 || !instruction.has_type)
-      fail(instruction, "it needs one operand and a type");
+      fail(instruction, "it needs one operand and a type\n  Give it the tuple that it carries.");
     const Computation& condition = computation_of(instruction, 0);
     const Computation& body = computation_of(instruction, 1);
     check_arguments(instruction, condition, operands);
@@ -319,7 +351,7 @@ class HloReader {
     ir::ReadConstruct read{{}, {}, regions, place_of(instruction.operation)};
     operands[0].append_arrays(read.operands);
     if (read.operands.size() != count_arrays(instruction.type))
-      fail(instruction, "its type is not that of its operand");
+      fail(instruction, "its type is not that of its operand\n  A loop gives what it carries.");
     read.names = numbered(read.operands).paths;
     const std::vector<Tensor> results =
         record_of(TextFormat::kHlo, instruction.operation.name)->text.read(read);
@@ -330,7 +362,9 @@ class HloReader {
   HloValue conditional(const Instruction& instruction, std::span<const HloValue> operands) {
     const std::size_t branches = instruction.called.size();
     if (operands.size() != branches + 1 || operands[0].is_tuple || !instruction.has_type)
-      fail(instruction, "it needs a selector, an operand for each branch, and a type");
+      fail(instruction,
+           "it needs a selector, an operand for each branch, and a type\n  Give them in this "
+           "order.");
     std::vector<RegionCallable> regions;
     for (std::size_t i = 0; i < branches; i++) {
       const Computation& computation = computation_of(instruction, i);
@@ -346,7 +380,8 @@ class HloReader {
         record_of(TextFormat::kHlo, instruction.operation.name)
             ->text.read({{operands[0].array}, {}, regions, place_of(instruction.operation)});
     if (results.size() != count_arrays(instruction.type))
-      fail(instruction, fmt::format("it has {} results", results.size()));
+      fail(instruction, fmt::format("it has {} results\n  Write a type for each before the opcode.",
+                                    results.size()));
     std::span<const Tensor> next = results;
     return value_like(instruction.type, next);
   }

@@ -41,8 +41,11 @@ std::vector<Tensor> read_top_k(const ReadOperation& read) {
   const mlir::Attribute* const k = read.operation.find("k");
   const mlir::Attribute* const largest = read.operation.find("largest");
   if (!k || k->kind != mlir::Attribute::Kind::kInteger || (largest && largest->integer != 1))
-    mlir::fail(read.text, read.operation.at,
-               fmt::format("{}: it needs `k`, and takes the largest only", read.operation.name));
+    mlir::fail(
+        read.text, read.operation.at,
+        fmt::format(
+            "{}: it needs `k`, and takes the largest only\n  Negate the values to take the least.",
+            read.operation.name));
   const auto [values, places] = top_k({read.operands[0], read.at}, k->integer);
   return {values, places};
 }
@@ -51,7 +54,9 @@ std::vector<Tensor> read_polygamma(const ReadOperation& read) {
   check_operands(read, 2);
   const Literal* const order = ir::constant_value(read.operands[0]);
   if (!order || order->elements() != 1)
-    mlir::fail(read.text, read.operation.at, "chlo.polygamma: the order must be a constant scalar");
+    mlir::fail(read.text, read.operation.at,
+               "chlo.polygamma: the order must be a constant scalar\n  Give it as a "
+               "`stablehlo.constant`.");
   std::int64_t n = 0;
   for_any_dtype(order->dtype(), [&]<class T>() {
     if constexpr (!is_complex(dtype_of<T>)) n = static_cast<std::int64_t>(order->item<T>());
@@ -87,8 +92,10 @@ std::vector<Tensor> read_broadcast_in_dim(const ReadOperation& read) {
 /// A region of scalars on each element of arrays of one shape.
 std::vector<Tensor> read_map(const ReadOperation& read) {
   if (read.regions.size() != 1 || read.operands.empty())
-    mlir::fail(read.text, read.operation.at,
-               fmt::format("{} takes arrays and a region", read.operation.name));
+    mlir::fail(
+        read.text, read.operation.at,
+        fmt::format("{} takes arrays and a region\n  Give it the function of their elements.",
+                    read.operation.name));
   const Shape& shape = read.operands[0].shape();
   std::vector<Tensor> elements;
   for (const Tensor& x : read.operands)
@@ -150,7 +157,9 @@ std::vector<Tensor> read_same(const ReadOperation& read) {
   if (read.operation.types.size() != 1 || !is_floating(read.operation.types[0].dtype) ||
       !is_floating(read.operands[0].dtype()))
     mlir::fail(read.text, read.operation.at,
-               fmt::format("{}: one of its types must be quantized", read.operation.name));
+               fmt::format("{}: one of its types must be quantized\n  Write it like "
+                           "`tensor<2x!quant.uniform<i8:f32, 0.1>>`.",
+                           read.operation.name));
   return {convert({read.operands[0], read.at}, read.operation.types[0].dtype)};
 }
 

@@ -44,7 +44,9 @@ class StablehloReader {
     for (const Operation& function : module.functions) {
       const mlir::Attribute* const name = function.find("sym_name");
       if (function.name != "func.func" || !name || function.regions.size() != 1)
-        fail(function, "expected a function with a name and one region");
+        fail(function,
+             "expected a function with a name and one region\n  Write it like `func.func @main(%x: "
+             "tensor<f32>) -> tensor<f32> {`.");
       by_name_.emplace(name->text, &function);
     }
     count_calls();
@@ -196,22 +198,28 @@ class StablehloReader {
   void append_value(const Operation& operation, const mlir::Use& use,
                     std::vector<Tensor>& tensors) const {
     const Value* const value = find(use.name);
-    if (!value) mlir::fail(text_, use.at, fmt::format("%{} is not defined before this", use.name));
+    if (!value)
+      mlir::fail(text_, use.at,
+                 fmt::format("%{} is not defined before this\n  Define it above; a function sees "
+                             "its parameters and its own values.",
+                             use.name));
     const std::vector<Tensor>& results = value->tensors;
     if (value->is_tuple) {
       tensors.insert(tensors.end(), results.begin(), results.end());
       return;
     }
     if (use.element >= results.size())
-      mlir::fail(text_, use.at, fmt::format("%{} has {} results", use.name, results.size()));
+      mlir::fail(text_, use.at,
+                 fmt::format("%{} has {} results\n  Count them from 0.", use.name, results.size()));
     if (results.size() > 1 && use.element == 0 &&
         text_.substr(use.at + use.name.size() + 1, 1) != "#")
-      fail(operation,
-           fmt::format("%{} has {} results: name one, %{}#0", use.name, results.size(), use.name));
+      fail(operation, fmt::format("%{} has {} results\n  Name one: %{}#0.", use.name,
+                                  results.size(), use.name));
     tensors.push_back(results[use.element]);
   }
   void define(const Operation& operation, std::string_view name, Value value) {
-    if (find(name)) fail(operation, fmt::format("%{} is defined twice", name));
+    if (find(name))
+      fail(operation, fmt::format("%{} is defined twice\n  Give it another name.", name));
     scopes_.back().emplace(name, std::move(value));
   }
 
@@ -222,8 +230,9 @@ class StablehloReader {
     scopes_ = std::move(outer);
     if (function.has_operand_types) return results;  // of the generic form: `: () -> ()`
     if (results.size() != function.types.size())
-      fail(function, fmt::format("it returns {} values, and its type has {}", results.size(),
-                                 function.types.size()));
+      fail(function,
+           fmt::format("it returns {} values, and its type has {}\n  Return one for each type.",
+                       results.size(), function.types.size()));
     check_results(text_, function, results);
     return results;
   }
@@ -232,9 +241,10 @@ class StablehloReader {
   std::vector<Tensor> build_block(const Block& block, std::span<const Tensor> arguments) {
     if (block.parameters.size() != arguments.size()) {
       const mlir::Offset place = block.operations.empty() ? 0 : block.operations[0].at;
-      mlir::fail(text_, place,
-                 fmt::format("this region has {} parameters, and gets {}", block.parameters.size(),
-                             arguments.size()));
+      mlir::fail(
+          text_, place,
+          fmt::format("this region has {} parameters, and gets {}\n  Give it one for each operand.",
+                      block.parameters.size(), arguments.size()));
     }
     scopes_.emplace_back();
     for (std::size_t i = 0; i < arguments.size(); i++)
@@ -254,7 +264,8 @@ class StablehloReader {
     }
     if (!returns)
       mlir::fail(text_, block.operations.empty() ? 0 : block.operations.back().at,
-                 "this is the last operation of a region, which must end with a return");
+                 "this is the last operation of a region, which must end with a return\n  End it "
+                 "with `stablehlo.return`, a function with `return`.");
     scopes_.pop_back();
     return results;
   }
@@ -269,13 +280,13 @@ class StablehloReader {
     }
     if (operation.results.size() == 1) {
       if (operation.results[0].count != values.size())
-        fail(operation,
-             fmt::format("it has {} results, not {}", values.size(), operation.results[0].count));
+        fail(operation, fmt::format("it has {} results, not {}\n  Name as many.", values.size(),
+                                    operation.results[0].count));
       define(operation, operation.results[0].name, {std::move(values)});
       return;
     }
     if (operation.results.size() > values.size())
-      fail(operation, fmt::format("it has {} results", values.size()));
+      fail(operation, fmt::format("it has {} results\n  Name as many.", values.size()));
     for (std::size_t i = 0; i < operation.results.size(); i++)
       define(operation, operation.results[i].name, {{values[i]}});
   }
@@ -314,7 +325,10 @@ class StablehloReader {
     const ReadFunction function = read_function(TextFormat::kStablehlo, operation);
     const ir::OpDef* const op =
         function ? nullptr : record_of(TextFormat::kStablehlo, operation.name);
-    if (!op && !function) fail(operation, "this operation is not supported");
+    if (!op && !function)
+      fail(operation,
+           "this operation is not supported\n  docs/formats.md says what is read; write the value "
+           "in other operations.");
     if (op && op->text.read) return construct(*op, operation, operands);
     const std::vector<Function> regions = closed_regions(operation);
     const ReadOperation read{TextFormat::kStablehlo, text_,     operation, operands, regions,
@@ -326,7 +340,7 @@ class StablehloReader {
   Tensor constant(const Operation& operation) const {
     const mlir::Attribute* const value = operation.find("value");
     if (!value || value->kind != mlir::Attribute::Kind::kElements)
-      fail(operation, "the elements are missing, `dense<...>`");
+      fail(operation, "the elements are missing\n  Write them as `dense<...>`.");
     return tensor_of(*value, at(operation));
   }
 
@@ -337,7 +351,8 @@ class StablehloReader {
     if (!index || index->kind != mlir::Attribute::Kind::kInteger || !type || !type->is_tuple ||
         index->integer < 0 || static_cast<std::size_t>(index->integer) >= type->tuple.size() ||
         operation.operand_types.size() != operands.size())
-      fail(operation, "it needs a tuple, and the index of one of its elements");
+      fail(operation,
+           "it needs a tuple, and the index of one of its elements\n  Count them from 0.");
     std::size_t first = 0;
     for (std::int64_t i = 0; i < index->integer; i++)
       first += type->tuple[static_cast<std::size_t>(i)];
@@ -349,7 +364,8 @@ class StablehloReader {
   const Operation& function_of(const Operation& operation, const mlir::Attribute& name) const {
     const auto found = by_name_.find(name.text);
     if (found == by_name_.end())
-      fail(operation, fmt::format("there is no function @{}", name.text));
+      fail(operation,
+           fmt::format("there is no function @{}\n  Define it in the module.", name.text));
     return *found->second;
   }
 
@@ -380,19 +396,24 @@ class StablehloReader {
       for (const mlir::Attribute& name : infeed->list)
         processes.infeed.push_back(build_function(function_of(operation, name), {}));
     }
-    if (++calls_ > kMostCalls) fail(operation, "functions call each other without end");
+    if (++calls_ > kMostCalls)
+      fail(operation,
+           "functions call each other without end, or more than 200 deep\n  A function may not "
+           "call itself: use `stablehlo.while`.");
     Processes* const outer = std::exchange(processes_, &processes);
     std::vector<Tensor> results;
     if (processes.in_turn) {
       for (const Operation* program : programs) {
         const std::size_t count = program->regions[0].parameters.size();
-        if (count > operands.size()) fail(operation, "it has too few operands");
+        if (count > operands.size())
+          fail(operation, "it has too few operands\n  Give those of each program in turn.");
         const std::vector<Tensor> more = build_function(*program, operands.first(count));
         results.insert(results.end(), more.begin(), more.end());
         operands = operands.subspan(count);
         processes.only++;
       }
-      if (!operands.empty()) fail(operation, "it has too many operands");
+      if (!operands.empty())
+        fail(operation, "it has too many operands\n  Give those of each program in turn.");
     } else {
       results = run_lanes(operation, *programs[0], operands, programs.size());
     }
@@ -468,13 +489,18 @@ class StablehloReader {
 
   std::vector<Tensor> call(const Operation& operation, std::span<const Tensor> operands) {
     const mlir::Attribute* const callee = callee_of(operation);
-    if (!callee) fail(operation, "the name of the function that it calls is missing");
+    if (!callee)
+      fail(operation,
+           "the name of the function that it calls is missing\n  Write it like `call @f(%x)`.");
     const Operation& function = function_of(operation, *callee);
     const std::size_t parameters = function.regions[0].parameters.size();
     if (parameters != operands.size())
-      fail(operation, fmt::format("@{} has {} parameters, and gets {}", callee->text, parameters,
-                                  operands.size()));
-    if (calls_ >= kMostCalls) fail(operation, "functions call each other without end");
+      fail(operation, fmt::format("@{} has {} parameters, and gets {}\n  Give it one for each.",
+                                  callee->text, parameters, operands.size()));
+    if (calls_ >= kMostCalls)
+      fail(operation,
+           "functions call each other without end, or more than 200 deep\n  A function may not "
+           "call itself: use `stablehlo.while`.");
     if (is_callee(function)) {
       std::vector<Scope> outer = std::exchange(scopes_, {});
       const std::size_t calls = calls_++;
@@ -574,7 +600,10 @@ Function parse_stablehlo_text(std::string_view text, const ParseOptions& options
   const text::mlir::Modules parsed = text::mlir::parse_modules(text);
   const std::size_t modules = parsed.modules.size();
   if (modules != 1)
-    text::mlir::fail(text, 0, fmt::format("the text has {} modules; a program has one", modules));
+    text::mlir::fail(
+        text, 0,
+        fmt::format("the text has {} modules; a program has one\n  Split the text at its modules.",
+                    modules));
   const std::string_view file = options.file.empty() ? text::kStablehloText : options.file;
   return text::StablehloReader(text, file, parsed.modules[0], parsed.locations).main(options.entry);
 }

@@ -50,8 +50,7 @@ mlir::FilePlace SourceFrames::place_of(std::int64_t frame) const {
   const auto location = locations.find(of_frame->second);
   if (location == locations.end()) return {};
   const auto file = files.find(location->second.file);
-  return file == files.end() ? mlir::FilePlace()
-                             : place_at(file->second, location->second.line);
+  return file == files.end() ? mlir::FilePlace() : place_at(file->second, location->second.line);
 }
 
 bool parse_frame_table(Cursor& cursor, SourceFrames& frames) {
