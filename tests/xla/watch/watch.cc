@@ -1,14 +1,14 @@
 // Linked into a program beside the library, this intercepts compile() and Executable::run() (by the
 // linker's --wrap): programs also run on real XLA, by a PJRT plugin in this process, from the
-// StableHLO text of what was compiled, and the results are compared. Differences are failures of
-// the running test or, in a program without tests, of the program.
+// StableHLO text of what was compiled, after it was read back and printed in each format, and the
+// results are compared. Differences are failures of the running test or, in a program without
+// tests, of the program.
 //
 // Environment variables set the extent:
 // - RONDO_XLA_EVERY: the first program of each test and one in so many of its others (default 1:
 //   all of them);
 // - RONDO_XLA_RTOL: how far results may differ, relative to them, if a program amplifies rounding
 //   differences (default: 512 units in the last place).
-//   rounded otherwise (default: 512 units in the last place).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ class Watch {
   void compiled(const Function& function, const Executable& executable) {
     const std::lock_guard lock(mutex_);
     if (executable.device()) return;
-    originals_.insert_or_assign(&executable.function(), Original{function, executable, {}});
+    originals_.insert_or_assign(&executable.function(), Original{function, executable, {}, {}});
   }
 
   void ran(const Executable& executable, std::span<const Literal> arguments,
@@ -60,10 +60,11 @@ class Watch {
     const std::lock_guard lock(mutex_);
     const auto original = originals_.find(&executable.function());
     if (original == originals_.end() || results.empty()) return;
-    auto& [function, kept, text] = original->second;
+    auto& [function, kept, text, printed] = original->second;
     try {
-      if (text.empty()) text = to_stablehlo_text(function);
-      if (!chosen(text)) return;
+      if (printed.empty()) printed = to_stablehlo_text(function);
+      if (!chosen(printed)) return;
+      if (text.empty()) text = through_all_texts(printed);
       const std::string what =
           difference(XlaPlugin::shared().run(function, text, arguments), results, tolerance_);
       if (!what.empty()) fail("XLA gives another result:\n" + what, text);
@@ -77,6 +78,12 @@ class Watch {
   }
 
  private:
+  /// What XLA runs was read from each text that we write: StableHLO, HLO and the IR's own.
+  static std::string through_all_texts(const std::string& stablehlo) {
+    const Function from_hlo = parse_hlo_text(to_hlo_text(parse_stablehlo_text(stablehlo)));
+    return to_stablehlo_text(parse_text(to_text(from_hlo, {.full = true})));
+  }
+
   Watch() {
     if (XlaPlugin::shared().unavailable().empty()) return;
     std::cerr << XlaPlugin::shared().unavailable() << "\n";
@@ -115,7 +122,8 @@ class Watch {
   struct Original {
     Function function;
     Executable executable;  // so that no other is at its address
-    std::string text;       // set after the first run
+    std::string text;       // that XLA runs: set when it is first compared
+    std::string printed;    // of the function, set after the first run
   };
 
   std::mutex mutex_;
