@@ -104,6 +104,16 @@ TEST(Calls, OfDifferentValuesAreDifferent) {
   }
 }
 
+TEST(Calls, RunLazilyEagerlyAndUnderJit) {
+  const Function program = parse_stablehlo_text(tree(4, "0.5"));
+  const auto f = [&](const Tensor& x) { return function_of(program)(x)[0]; };
+  const double want = 9 * std::pow(1.25, 4);
+  EXPECT_NEAR(f(Tensor(3.0)).item<double>(), want, 1e-12);
+  EXPECT_NEAR(jit(f)(Tensor(3.0)).item<double>(), want, 1e-12);
+  const EagerScope eager;
+  EXPECT_NEAR(f(Tensor(3.0)).item<double>(), want, 1e-12);
+}
+
 TEST(Calls, SurviveEveryText) {
   const Function program = parse_stablehlo_text(tree(5, "0.5"));
   const double value = value_of(program, 3);
