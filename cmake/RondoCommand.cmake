@@ -9,6 +9,7 @@ file(GLOB rondo_command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli
 list(FILTER rondo_command_sources EXCLUDE REGEX "/main[.]cc$")
 add_library(rondo_command OBJECT ${rondo_command_sources})
 rondo_configure_target(rondo_command)
+set_target_properties(rondo_command PROPERTIES UNITY_BUILD ${RONDO_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
 target_link_libraries(rondo_command PUBLIC rondo_internal CLI11::CLI11)
 add_executable(rondo_program "${PROJECT_SOURCE_DIR}/src/cli/main.cc" $<TARGET_OBJECTS:rondo_command>)
 rondo_configure_target(rondo_program)

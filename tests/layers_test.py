@@ -4,6 +4,9 @@
 docs/design.md describes the layers. Public headers may be included from anywhere, and include nothing of src/. Folders
 of one layer include one another in one direction only; backends do not include one another at all. Folders of
 rondo::core include nothing of the other libraries, which do not include one another.
+
+The tests of a folder are compiled together (tests/CMakeLists.txt). Compilers refuse two types or constants of one name
+then, but a call may silently reach the function of another file: functions of one folder have different names.
 """
 import pathlib
 import re
@@ -36,6 +39,9 @@ FILES_ABOUT_PROCESSORS = ("src/base/cpu.", "src/native/x86/")
 DETAIL = re.compile(r"^namespace (rondo::)?detail\b", re.M)
 DETAIL_EXCEPTION = "dtype.h"
 PUBLIC_EXCEPTION = "implementation.h"  # the library as text: it includes all of src/
+# A function defined at a file's outermost level.
+FUNCTION = re.compile(r"^(?!using|namespace|return|[A-Z_]+\()[A-Za-z_][\w:<>,*& ]*?[\s&*]([a-z_]\w*)\((?!.*;\s*$)", re.M)
+COMPILED_APART = {"compile_fail", "fuzz", "packaging", "support", "xla"}  # of tests/
 
 
 def includes(file):
@@ -107,6 +113,14 @@ def violations(project):
                 found.append(f"{name}:{line}: {folder} includes {path}, but backends must not include one another")
             elif LAYER_OF[target] == LAYER_OF[folder]:
                 sideways.setdefault((folder, target), f"{name}:{line}: {folder} includes {path}")
+    owners = {}
+    for file in sorted((project / "tests").glob("*/*.cc")):
+        if file.parent.name in COMPILED_APART:
+            continue
+        for function in sorted(set(FUNCTION.findall(file.read_text(encoding="utf-8")))):
+            owner = owners.setdefault((file.parent.name, function), file)
+            if owner != file:
+                found.append(f"{file.relative_to(project)}: {function}() is in {owner.name} as well; rename one")
     for (folder, target), text in sorted(sideways.items()):
         if folder < target and (target, folder) in sideways:
             found.append(f"{text}, and {sideways[(target, folder)]}: folders of one layer must not include each other")
@@ -178,6 +192,13 @@ class Layers(unittest.TestCase):
                     "src/passes/shape_identities.cc": "bool f() { return node.op == &ops::kSlice; }\n",
                     "src/ops/add.cc": "bool f() { return node.op != &kAdd; }\n"},
                    "src/passes/a.cc:2: asks which op a node is")
+
+    def test_functions_of_one_name_in_tests(self):
+        helper, other = "int twice(int x) {\n  return 2 * x;\n}\n", "float twice(\n    float x) {\n  return x;\n}\n"
+        self.check({"tests/ir/a_test.cc": helper, "tests/ir/b_test.cc": other},
+                   "tests/ir/b_test.cc: twice() is in a_test.cc as well")
+        self.check({"tests/ir/a_test.cc": helper, "tests/ops/b_test.cc": other, "tests/xla/a.cc": helper,
+                    "tests/xla/b.cc": other, "tests/ir/b_test.cc": "const int four = twice(2);\nint twice(int x);\n"})
 
     def test_unknown_folder(self):
         self.check({"src/attic/a.h": ""}, "the folder attic is in no layer")

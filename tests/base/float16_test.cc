@@ -40,8 +40,8 @@ double meaning(unsigned bits) {
 }
 
 template <class T>
-class SmallFloat : public testing::Test {};
-using SmallFloats = testing::Types<float16, bfloat16>;
+class SmallFloat : public ::testing::Test {};
+using SmallFloats = ::testing::Types<float16, bfloat16>;
 TYPED_TEST_SUITE(SmallFloat, SmallFloats);
 
 TYPED_TEST(SmallFloat, EveryNumberWidensExactlyAndComesBack) {

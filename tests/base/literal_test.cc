@@ -14,11 +14,11 @@
 namespace rondo {
 namespace {
 
-using testing::AllOf;
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 bool aligned(const Literal& literal) {
   return reinterpret_cast<std::uintptr_t>(literal.bytes()) % 64 == 0;

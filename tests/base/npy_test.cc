@@ -22,11 +22,11 @@
 namespace rondo {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
 
 using namespace std::string_literals;
 
@@ -62,10 +62,10 @@ void expect_error(const std::string& file, const std::vector<std::string>& parts
   }
 }
 
-class NpyFile : public testing::Test {
+class NpyFile : public ::testing::Test {
  protected:
   NpyFile() {
-    std::string pattern = testing::TempDir() + "rondo_npy_XXXXXX";
+    std::string pattern = ::testing::TempDir() + "rondo_npy_XXXXXX";
     folder_ = mkdtemp(pattern.data());
   }
   ~NpyFile() override { std::filesystem::remove_all(folder_); }

@@ -19,7 +19,7 @@ namespace rondo {
 namespace {
 
 template <class T>
-std::string text(T value, NumberStyle style = NumberStyle::kHlo) {
+std::string written(T value, NumberStyle style = NumberStyle::kHlo) {
   std::string out = "~";  // existing text stays
   append_number(out, value, style);
   EXPECT_EQ(out[0], '~');
@@ -28,7 +28,7 @@ std::string text(T value, NumberStyle style = NumberStyle::kHlo) {
 
 template <class T>
 std::string mlir(T value) {
-  return text(value, NumberStyle::kMlir);
+  return written(value, NumberStyle::kMlir);
 }
 
 double read(const std::string& digits) { return std::strtod(digits.c_str(), nullptr); }
@@ -68,33 +68,33 @@ int significant_digits(const std::string& digits) {
 }
 
 TEST(AppendNumber, Integers) {
-  EXPECT_EQ(text(0), "0");
-  EXPECT_EQ(text(-7), "-7");
-  EXPECT_EQ(text(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
-  EXPECT_EQ(text(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
-  EXPECT_EQ(text(std::int8_t{65}), "65");
-  EXPECT_EQ(text('A'), "65");
+  EXPECT_EQ(written(0), "0");
+  EXPECT_EQ(written(-7), "-7");
+  EXPECT_EQ(written(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
+  EXPECT_EQ(written(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
+  EXPECT_EQ(written(std::int8_t{65}), "65");
+  EXPECT_EQ(written('A'), "65");
   EXPECT_EQ(mlir(std::uint16_t{3}), "3");
-  EXPECT_EQ(text(true), "true");
+  EXPECT_EQ(written(true), "true");
   EXPECT_EQ(mlir(false), "false");
 }
 
 TEST(AppendNumber, FloatsAsHlo) {
-  EXPECT_EQ(text(0.0f), "0");
-  EXPECT_EQ(text(-0.0f), "-0.0");
-  EXPECT_EQ(text(1.0f), "1");
-  EXPECT_EQ(text(-2.5f), "-2.5");
-  EXPECT_EQ(text(0.1f), "0.1");
-  EXPECT_EQ(text(0.1), "0.1");
-  EXPECT_EQ(text(static_cast<double>(0.1f)), "0.10000000149011612");
-  EXPECT_EQ(text(1e-7f), "1e-07");
-  EXPECT_EQ(text(1e20f), "1e+20");
-  EXPECT_EQ(text(16777216.0f), "16777216");
-  EXPECT_EQ(text(std::numeric_limits<float>::max()), "3.4028235e+38");
-  EXPECT_EQ(text(std::numeric_limits<float>::denorm_min()), "1e-45");
-  EXPECT_EQ(text(5e-324), "5e-324");
-  EXPECT_EQ(text(-1.7976931348623157e308), "-1.7976931348623157e+308");
-  EXPECT_EQ(text(2.5L), "2.5");
+  EXPECT_EQ(written(0.0f), "0");
+  EXPECT_EQ(written(-0.0f), "-0.0");
+  EXPECT_EQ(written(1.0f), "1");
+  EXPECT_EQ(written(-2.5f), "-2.5");
+  EXPECT_EQ(written(0.1f), "0.1");
+  EXPECT_EQ(written(0.1), "0.1");
+  EXPECT_EQ(written(static_cast<double>(0.1f)), "0.10000000149011612");
+  EXPECT_EQ(written(1e-7f), "1e-07");
+  EXPECT_EQ(written(1e20f), "1e+20");
+  EXPECT_EQ(written(16777216.0f), "16777216");
+  EXPECT_EQ(written(std::numeric_limits<float>::max()), "3.4028235e+38");
+  EXPECT_EQ(written(std::numeric_limits<float>::denorm_min()), "1e-45");
+  EXPECT_EQ(written(5e-324), "5e-324");
+  EXPECT_EQ(written(-1.7976931348623157e308), "-1.7976931348623157e+308");
+  EXPECT_EQ(written(2.5L), "2.5");
 }
 
 TEST(AppendNumber, FloatsAsMlirHaveAPoint) {
@@ -110,27 +110,27 @@ TEST(AppendNumber, FloatsAsMlirHaveAPoint) {
 }
 
 TEST(AppendNumber, LongIntegersAreNotWrittenAsSuch) {
-  EXPECT_EQ(text(123456789012345680000.0), "1.2345678901234568e+20");
-  EXPECT_EQ(text(-123456789012345680000.0), "-1.2345678901234568e+20");
-  EXPECT_EQ(text(12345678901234567.0), "12345678901234568");
+  EXPECT_EQ(written(123456789012345680000.0), "1.2345678901234568e+20");
+  EXPECT_EQ(written(-123456789012345680000.0), "-1.2345678901234568e+20");
+  EXPECT_EQ(written(12345678901234567.0), "12345678901234568");
 }
 
 TEST(AppendNumber, InfinitiesAndNaNs) {
   const float inf = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(text(inf), "inf");
-  EXPECT_EQ(text(-static_cast<double>(inf)), "-inf");
-  EXPECT_EQ(text(std::bit_cast<float>(0x7fc00000u)), "nan");
-  EXPECT_EQ(text(std::bit_cast<float>(0xffc00000u)), "-nan");
-  EXPECT_EQ(text(std::bit_cast<double>(0x7ff8000000000000u)), "nan");
-  EXPECT_EQ(text(float16::from_bits(0x7e00)), "nan");
-  EXPECT_EQ(text(bfloat16::from_bits(0xffc0)), "-nan");
-  EXPECT_EQ(text(float16::from_bits(0xfc00)), "-inf");
+  EXPECT_EQ(written(inf), "inf");
+  EXPECT_EQ(written(-static_cast<double>(inf)), "-inf");
+  EXPECT_EQ(written(std::bit_cast<float>(0x7fc00000u)), "nan");
+  EXPECT_EQ(written(std::bit_cast<float>(0xffc00000u)), "-nan");
+  EXPECT_EQ(written(std::bit_cast<double>(0x7ff8000000000000u)), "nan");
+  EXPECT_EQ(written(float16::from_bits(0x7e00)), "nan");
+  EXPECT_EQ(written(bfloat16::from_bits(0xffc0)), "-nan");
+  EXPECT_EQ(written(float16::from_bits(0xfc00)), "-inf");
   // XLA reads the payload with its quiet bit.
-  EXPECT_EQ(text(std::bit_cast<float>(0x7fc00001u)), "nan(0x400001)");
-  EXPECT_EQ(text(std::bit_cast<float>(0xff800001u)), "-nan(0x1)");
-  EXPECT_EQ(text(std::bit_cast<double>(0x7ff8000000000abcu)), "nan(0x8000000000abc)");
-  EXPECT_EQ(text(float16::from_bits(0x7e01)), "nan(0x201)");
-  EXPECT_EQ(text(bfloat16::from_bits(0x7f81)), "nan(0x1)");
+  EXPECT_EQ(written(std::bit_cast<float>(0x7fc00001u)), "nan(0x400001)");
+  EXPECT_EQ(written(std::bit_cast<float>(0xff800001u)), "-nan(0x1)");
+  EXPECT_EQ(written(std::bit_cast<double>(0x7ff8000000000abcu)), "nan(0x8000000000abc)");
+  EXPECT_EQ(written(float16::from_bits(0x7e01)), "nan(0x201)");
+  EXPECT_EQ(written(bfloat16::from_bits(0x7f81)), "nan(0x1)");
 
   EXPECT_EQ(mlir(inf), "0x7f800000");
   EXPECT_EQ(mlir(-inf), "0xff800000");
@@ -141,8 +141,8 @@ TEST(AppendNumber, InfinitiesAndNaNs) {
 }
 
 TEST(AppendNumber, Complex) {
-  EXPECT_EQ(text(std::complex<float>(1, -2)), "(1, -2)");
-  EXPECT_EQ(text(std::complex<double>(-0.0, std::numeric_limits<double>::infinity())),
+  EXPECT_EQ(written(std::complex<float>(1, -2)), "(1, -2)");
+  EXPECT_EQ(written(std::complex<double>(-0.0, std::numeric_limits<double>::infinity())),
             "(-0.0, inf)");
   EXPECT_EQ(mlir(std::complex<float>(1, 0.5f)), "(1.0, 0.5)");
 }
@@ -157,7 +157,7 @@ void expect_random_patterns_read_back(const char* longest_format) {
           static_cast<T>(static_cast<std::int64_t>(random()) >> (random() % 64)));
     const T value = std::bit_cast<T>(bits);
     if (!std::isfinite(value)) continue;
-    const std::string hlo = text(value);
+    const std::string hlo = written(value);
     T back = 0;
     const auto result = std::from_chars(hlo.data(), hlo.data() + hlo.size(), back);
     ASSERT_EQ(result.ptr, hlo.data() + hlo.size()) << hlo;
@@ -184,8 +184,8 @@ TEST(AppendNumber, RandomDoublesReadBack) {
 }
 
 template <class T>
-class AppendSmallFloat : public testing::Test {};
-using SmallFloats = testing::Types<float16, bfloat16>;
+class AppendSmallFloat : public ::testing::Test {};
+using SmallFloats = ::testing::Types<float16, bfloat16>;
 TYPED_TEST_SUITE(AppendSmallFloat, SmallFloats);
 
 TYPED_TEST(AppendSmallFloat, EveryNumberIsShortestAndReadsBack) {
@@ -193,9 +193,9 @@ TYPED_TEST(AppendSmallFloat, EveryNumberIsShortestAndReadsBack) {
     const auto value = TypeParam::from_bits(static_cast<std::uint16_t>(bits));
     const float wide = value;
     if (!std::isfinite(wide)) break;
-    const std::string hlo = text(value);
+    const std::string hlo = written(value);
     ASSERT_EQ(TypeParam(read(hlo)).bits, bits) << hlo;
-    ASSERT_EQ(text(TypeParam::from_bits(static_cast<std::uint16_t>(bits | 0x8000))),
+    ASSERT_EQ(written(TypeParam::from_bits(static_cast<std::uint16_t>(bits | 0x8000))),
               bits == 0 ? "-0.0" : "-" + hlo);
     if (bits == 0) continue;
     const int digits = significant_digits(hlo);
@@ -223,26 +223,26 @@ TYPED_TEST(AppendSmallFloat, TheFormIsThatOfToChars) {
   // For numbers whose shortest digits are those of the float of the same value.
   for (const float x :
        {1.0f, 1.5f, 100.0f, 1024.0f, 0.5f, 0.25f, 0.001f, 10.0f, 3.0f, 1e4f, 2e4f, 0.0625f}) {
-    const std::string small = text(TypeParam(x));
+    const std::string small = written(TypeParam(x));
     if (static_cast<float>(TypeParam(x)) == x &&
-        significant_digits(text(x)) == significant_digits(small)) {
-      EXPECT_EQ(small, text(x));
+        significant_digits(written(x)) == significant_digits(small)) {
+      EXPECT_EQ(small, written(x));
     }
   }
-  EXPECT_EQ(text(TypeParam(1e-3f)), "0.001");
-  EXPECT_EQ(text(TypeParam(1e-4f)), "1e-04");
+  EXPECT_EQ(written(TypeParam(1e-3f)), "0.001");
+  EXPECT_EQ(written(TypeParam(1e-4f)), "1e-04");
 }
 
 TEST(AppendFloat16, KnownNumbers) {
-  EXPECT_EQ(text(float16(0.1f)), "0.1");
-  EXPECT_EQ(text(float16(65504.0f)), "65500");
-  EXPECT_EQ(text(float16::from_bits(1)), "6e-08");
-  EXPECT_EQ(text(float16(3.14159f)), "3.14");
-  EXPECT_EQ(text(float16(2047.0f)), "2047");
-  EXPECT_EQ(text(float16(1e4f)), "10000");
-  EXPECT_EQ(text(bfloat16(3.14159f)), "3.14");
-  EXPECT_EQ(text(bfloat16::from_bits(1)), "9e-41");
-  EXPECT_EQ(text(bfloat16::from_bits(0x7f7f)), "3.39e+38");
+  EXPECT_EQ(written(float16(0.1f)), "0.1");
+  EXPECT_EQ(written(float16(65504.0f)), "65500");
+  EXPECT_EQ(written(float16::from_bits(1)), "6e-08");
+  EXPECT_EQ(written(float16(3.14159f)), "3.14");
+  EXPECT_EQ(written(float16(2047.0f)), "2047");
+  EXPECT_EQ(written(float16(1e4f)), "10000");
+  EXPECT_EQ(written(bfloat16(3.14159f)), "3.14");
+  EXPECT_EQ(written(bfloat16::from_bits(1)), "9e-41");
+  EXPECT_EQ(written(bfloat16::from_bits(0x7f7f)), "3.39e+38");
 }
 
 }  // namespace

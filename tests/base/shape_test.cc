@@ -13,9 +13,9 @@
 namespace rondo {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr std::int64_t kTwoTo62 = std::int64_t{1} << 62;
 

@@ -26,7 +26,7 @@ using testing::find_node;
 
 /// The indices in order, as the loop visits them in a run.
 template <class T>
-void expect_indices(T first, T limit, std::int64_t step, const std::vector<T>& want) {
+void expect_visits(T first, T limit, std::int64_t step, const std::vector<T>& want) {
   const int n = static_cast<int>(want.size());
   const TensorType index{dtype_of<T>, {}}, all{dtype_of<T>, {n + 1}};
   std::vector<T> padded = want;
@@ -65,28 +65,28 @@ void expect_indices(T first, T limit, std::int64_t step, const std::vector<T>& w
 }
 
 TEST(For, CountsUpAndDown) {
-  expect_indices<std::int32_t>(2, 6, 1, {2, 3, 4, 5});
-  expect_indices<std::int32_t>(2, 9, 3, {2, 5, 8});
-  expect_indices<std::int32_t>(2, 8, 3, {2, 5});
-  expect_indices<std::int32_t>(3, -1, -1, {3, 2, 1, 0});
-  expect_indices<std::int32_t>(9, 0, -4, {9, 5, 1});
-  expect_indices<std::int32_t>(5, 5, 1, {});
-  expect_indices<std::int32_t>(6, 5, 2, {});
-  expect_indices<std::int32_t>(5, 6, -1, {});
+  expect_visits<std::int32_t>(2, 6, 1, {2, 3, 4, 5});
+  expect_visits<std::int32_t>(2, 9, 3, {2, 5, 8});
+  expect_visits<std::int32_t>(2, 8, 3, {2, 5});
+  expect_visits<std::int32_t>(3, -1, -1, {3, 2, 1, 0});
+  expect_visits<std::int32_t>(9, 0, -4, {9, 5, 1});
+  expect_visits<std::int32_t>(5, 5, 1, {});
+  expect_visits<std::int32_t>(6, 5, 2, {});
+  expect_visits<std::int32_t>(5, 6, -1, {});
 }
 
 TEST(For, CountsToTheEndsOfEachDtype) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
-  expect_indices<std::int64_t>(kMost - 2, kMost, 1, {kMost - 2, kMost - 1});
-  expect_indices<std::int64_t>(kLeast, kMost, kMost, {kLeast, -1, kMost - 1});
-  expect_indices<std::int64_t>(kLeast + 1, kLeast, -1, {kLeast + 1});
+  expect_visits<std::int64_t>(kMost - 2, kMost, 1, {kMost - 2, kMost - 1});
+  expect_visits<std::int64_t>(kLeast, kMost, kMost, {kLeast, -1, kMost - 1});
+  expect_visits<std::int64_t>(kLeast + 1, kLeast, -1, {kLeast + 1});
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
-  expect_indices<std::uint64_t>(kAll - 2, kAll, 1, {kAll - 2, kAll - 1});
-  expect_indices<std::uint64_t>(1, kAll, kMost, {1, std::uint64_t{1} << 63});
-  expect_indices<std::uint64_t>(2, 0, -1, {2, 1});
-  expect_indices<std::int8_t>(-128, 127, 100, {-128, -28, 72});
-  expect_indices<std::uint8_t>(250, 255, 2, {250, 252, 254});
+  expect_visits<std::uint64_t>(kAll - 2, kAll, 1, {kAll - 2, kAll - 1});
+  expect_visits<std::uint64_t>(1, kAll, kMost, {1, std::uint64_t{1} << 63});
+  expect_visits<std::uint64_t>(2, 0, -1, {2, 1});
+  expect_visits<std::int8_t>(-128, 127, 100, {-128, -28, 72});
+  expect_visits<std::uint8_t>(250, 255, 2, {250, 252, 254});
 }
 
 struct Loops {

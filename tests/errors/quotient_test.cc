@@ -41,21 +41,21 @@ TEST(ShapeErrors, SuggestKeepdims) {
   EXPECT_REFUSED(x + constant({1.0f, 2.0f, 3.0f, 4.0f}), "reshape or expand_dims");
 }
 
-struct Filter {
+struct Kalman {
   Tensor mean, count;
 };
 
 TEST(InitErrors, NameTheLeafTheLoopAndTheLineOfTheNumber) {
-  const auto run = [](Filter init, Tensor x) {
-    return while_loop([](Filter f) { return f.count < 3; },
-                      [&](Filter f) {
+  const auto run = [](Kalman init, Tensor x) {
+    return while_loop([](Kalman f) { return f.count < 3; },
+                      [&](Kalman f) {
                         const Tensor gain = (f.mean + 1) * 2;  // keeps the dtype of the init
-                        return Filter{gain * x, f.count + 1};
+                        return Kalman{gain * x, f.count + 1};
                       },
                       init, {.name = "filter"});
   };
   const std::string line = RONDO_HERE;
-  const Filter init{0.5, 0};  // the line after
+  const Kalman init{0.5, 0};  // the line after
   const std::string here =
       "quotient_test.cc:" + std::to_string(std::stoi(line.substr(line.find(':') + 1)) + 1);
   testing::expect_parts(testing::message_of([&] { run(init, 1.0f); }),

@@ -7,7 +7,7 @@ namespace rondo {
 namespace {
 
 const Tensor kI = constant({1, 2, 3});
-const Tensor kX = constant({1.0f, 2.0f, 3.0f});
+const Tensor kV = constant({1.0f, 2.0f, 3.0f});
 
 TEST(Remedies, OfAFloatBesideAnInteger) {
   EXPECT_REFUSED(kI * 0.1f, "multiply: inexact scalar: 0.1 beside a tensor of s32",
@@ -25,8 +25,8 @@ TEST(Remedies, OfAFloatBesideAnInteger) {
   EXPECT_REFUSED(where(kI > 1, kI, 0.5),
                  "where: ", "Convert the tensor: rondo::convert(x, rondo::DType::kF32),");
   EXPECT_REFUSED(kI * 1e300, "Write rondo::convert(x, rondo::DType::kF64) * 1e+300,");
-  EXPECT_REFUSED(kX * 1e300, "Write rondo::convert(x, rondo::DType::kF64) * 1e+300,");
-  EXPECT_REFUSED(kX * std::complex<float>(0, 1), "rondo::convert(x, rondo::DType::kC64) * ");
+  EXPECT_REFUSED(kV * 1e300, "Write rondo::convert(x, rondo::DType::kF64) * 1e+300,");
+  EXPECT_REFUSED(kV * std::complex<float>(0, 1), "rondo::convert(x, rondo::DType::kC64) * ");
   EXPECT_REFUSED(convert(kI, DType::kU8) + 300, "rondo::convert(x, rondo::DType::kS32) + 300,");
   EXPECT_REFUSED(kI + std::int64_t{5'000'000'000}, "rondo::convert(x, rondo::DType::kS64) + ");
   Tensor i = kI;
@@ -41,14 +41,14 @@ TEST(Remedies, OfAFloatBesideAnInteger) {
 }
 
 TEST(Remedies, OfTwoDtypes) {
-  EXPECT_REFUSED(kI * kX, "Convert the first: rondo::convert(x, rondo::DType::kF32) * y.");
-  EXPECT_REFUSED(kX / kI, "Convert the second: x / rondo::convert(y, rondo::DType::kF32).");
-  EXPECT_REFUSED(void(kX < kI), "Convert the second: x < rondo::convert(y, rondo::DType::kF32).");
-  EXPECT_REFUSED(minimum(kI, kX),
+  EXPECT_REFUSED(kI * kV, "Convert the first: rondo::convert(x, rondo::DType::kF32) * y.");
+  EXPECT_REFUSED(kV / kI, "Convert the second: x / rondo::convert(y, rondo::DType::kF32).");
+  EXPECT_REFUSED(void(kV < kI), "Convert the second: x < rondo::convert(y, rondo::DType::kF32).");
+  EXPECT_REFUSED(minimum(kI, kV),
                  "Convert the first: rondo::minimum(rondo::convert(x, rondo::DType::kF32), y).");
   EXPECT_REFUSED(kI >> convert(kI, DType::kS64),
                  "Convert the first: rondo::convert(x, rondo::DType::kS64) >> y.");
-  EXPECT_REFUSED(dot(kX, kI),
+  EXPECT_REFUSED(dot(kV, kI),
                  "Convert the second: rondo::dot(x, rondo::convert(y, rondo::DType::kF32)).");
 }
 

@@ -15,14 +15,14 @@ std::string run_error(const Executable& run, const std::vector<Literal>& argumen
   return message_of<ExecutionError>([&] { run.run(arguments, options); });
 }
 
-struct House {
+struct Hotel {
   Tensor step, slab, tank;
 };
 
 class RunErrors : public ::testing::Test {
  protected:
   Executable program =
-      compile(trace([](House h, Tensor k) { return h.slab * k; }, House{0, 1.0f, 2.0f}, f32({2})));
+      compile(trace([](Hotel h, Tensor k) { return h.slab * k; }, Hotel{0, 1.0f, 2.0f}, f32({2})));
   Literal step = Literal::scalar(0), one = Literal::scalar(1.0f), two = Literal::zeros(f32({2}));
 };
 

@@ -11,7 +11,7 @@ namespace {
 using testing::expect_parts;
 using testing::message_of;
 
-struct House {
+struct Ranch {
   Tensor step, slab;
 };
 
@@ -24,12 +24,12 @@ struct Leak {
 };
 Leak leak_of_a_while() {
   Leak leak;
-  auto body = [&](House h) {
+  auto body = [&](Ranch h) {
     leak.tensor = h.slab * 2;
-    return House{h.step + 1, h.slab};
+    return Ranch{h.step + 1, h.slab};
   };
-  auto below = [](House h) { return h.step < 3; };
-  leak.loop = RONDO_HERE, while_loop(below, body, House{0, 1.0f}, {.name = "first"});
+  auto below = [](Ranch h) { return h.step < 3; };
+  leak.loop = RONDO_HERE, while_loop(below, body, Ranch{0, 1.0f}, {.name = "first"});
   return leak;
 }
 
@@ -126,7 +126,7 @@ TEST(EscapeErrors, FromATrace) {
       message_of([&] { trace(adds, f32()); }),
       {"a tensor escaped", "'arg1' of the traced function 'main'", "at " + use, kReturnIt});
   Tensor from_jit;
-  jit([&](House h) { return from_jit = h.slab + 1; })(House{0, 1.0f});
+  jit([&](Ranch h) { return from_jit = h.slab + 1; })(Ranch{0, 1.0f});
   EXPECT_REFUSED(from_jit.eval(), "a tensor escaped", "'arg0.slab'", "which is finished",
                  kReturnIt);
 }
@@ -196,22 +196,22 @@ TEST(EvalInsideATrace, NamesTheParameterTheLineAndTheRemedies) {
   EXPECT_EQ(message.find('?'), std::string::npos) << message;
   expect_parts(message_of([&] { jit(evaluates)(1.0f); }), {"eval inside a trace", "at " + at});
 
-  auto chooses = [&](House h) {
+  auto chooses = [&](Ranch h) {
     at = RONDO_HERE;
     if ((h.slab > 1).item<bool>()) return h.slab;  // these two
     return h.step;                                 // lines after `at`
   };
-  message = message_of([&] { trace(chooses, House{0.0f, 1.0f}); });
+  message = message_of([&] { trace(chooses, Ranch{0.0f, 1.0f}); });
   expect_parts(message, {"eval inside a trace", "'arg0.slab'", "traces_test.cc:", remedies[0]});
 
   std::string loop;
-  auto body = [&](House h) {
+  auto body = [&](Ranch h) {
     at = RONDO_HERE, h.slab.item<float>();
     return h;
   };
-  auto below = [](House h) { return h.step < 3; };
+  auto below = [](Ranch h) { return h.step < 3; };
   message = message_of([&] {
-    loop = RONDO_HERE, while_loop(below, body, House{0, 1.0f}, {.name = "solve"});
+    loop = RONDO_HERE, while_loop(below, body, Ranch{0, 1.0f}, {.name = "solve"});
   });
   expect_parts(message,
                {"eval inside a trace", "'slab' of the body of while_loop 'solve' (" + loop + ")",

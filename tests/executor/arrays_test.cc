@@ -13,7 +13,7 @@ Literal counting(const std::vector<std::int64_t>& dims) {
 }
 
 template <class F>
-void check(F f, const std::vector<std::vector<std::int64_t>>& shapes) {
+void check_arrays(F f, const std::vector<std::vector<std::int64_t>>& shapes) {
   std::vector<TensorType> types;
   std::vector<Literal> arguments;
   for (const auto& shape : shapes) {
@@ -26,45 +26,57 @@ void check(F f, const std::vector<std::vector<std::int64_t>>& shapes) {
 using Tensors = std::vector<Tensor>;
 
 TEST(Arrays, IndexMaps) {
-  check([](const Tensors& x) { return transpose(x[0], {2, 0, 1}) * 2; }, {{3, 4, 5}});
-  check([](const Tensors& x) { return reverse(x[0], {0, 2}) + x[0]; }, {{3, 4, 5}});
-  check(
+  check_arrays([](const Tensors& x) { return transpose(x[0], {2, 0, 1}) * 2; }, {{3, 4, 5}});
+  check_arrays([](const Tensors& x) { return reverse(x[0], {0, 2}) + x[0]; }, {{3, 4, 5}});
+  check_arrays(
       [](const Tensors& x) {
         return slice(x[0] * 3, {1, 0, 2}, {3, 4, 5}, {1, 3, 2});
       },
       {{3, 4, 5}});
-  check([](const Tensors& x) { return broadcast_to(x[1], {3, 4, 5}) + x[0]; }, {{3, 4, 5}, {5}});
-  check(
+  check_arrays(
+      [](const Tensors& x) {
+        return broadcast_to(x[1], {3, 4, 5}) + x[0];
+      },
+      {{3, 4, 5}, {5}});
+  check_arrays(
       [](const Tensors& x) {
         return broadcast_to(reverse(exp(x[1] * 0), {0}), {7, 5});
       },
       {{3, 4, 5}, {5}});
-  check(
+  check_arrays(
       [](const Tensors& x) {
         return reverse(transpose(slice(x[0], {0, 1}, {9, 8})), {1});
       },
       {{9, 11}});
-  check(
+  check_arrays(
       [](const Tensors& x) {
         return iota(f32({3, 4}), 1) + iota(f32({3, 4}), 0) * x[0];
       },
       {{3, 4}});
-  check([](const Tensors& x) { return reshape(x[0] + 1, {6, 10}) * 2; }, {{3, 4, 5}});
-  check([](const Tensors& x) { return x[0] + x[0]; }, {{0, 5}});
+  check_arrays([](const Tensors& x) { return reshape(x[0] + 1, {6, 10}) * 2; }, {{3, 4, 5}});
+  check_arrays([](const Tensors& x) { return x[0] + x[0]; }, {{0, 5}});
 }
 
 TEST(Arrays, Parts) {
-  check([](const Tensors& x) { return concatenate({x[0], x[1] * 2, x[0]}, 1); }, {{3, 4}, {3, 2}});
-  check([](const Tensors& x) { return concatenate({reverse(x[0], {0}), x[1]}, 0); }, {{4}, {3}});
-  check([](const Tensors& x) { return pad(x[0], 7, {1, -1}, {2, 3}, {0, 2}); }, {{3, 4}});
-  check([](const Tensors& x) { return pad(x[0], 7, {-2}, {-3}, {1}); }, {{4}});
-  check(
+  check_arrays(
+      [](const Tensors& x) {
+        return concatenate({x[0], x[1] * 2, x[0]}, 1);
+      },
+      {{3, 4}, {3, 2}});
+  check_arrays(
+      [](const Tensors& x) {
+        return concatenate({reverse(x[0], {0}), x[1]}, 0);
+      },
+      {{4}, {3}});
+  check_arrays([](const Tensors& x) { return pad(x[0], 7, {1, -1}, {2, 3}, {0, 2}); }, {{3, 4}});
+  check_arrays([](const Tensors& x) { return pad(x[0], 7, {-2}, {-3}, {1}); }, {{4}});
+  check_arrays(
       [](const Tensors& x) {
         const Tensor start = convert(x[2], DType::kS32);
         return dynamic_update_slice(x[0], x[1], {start, start});
       },
       {{5, 6}, {2, 3}, {}});
-  check(
+  check_arrays(
       [](const Tensors& x) {
         // The slice is read from other positions of the array into which it is written.
         const Tensor part = reverse(slice(x[0] + 0, {0}, {5}), {0});
@@ -76,19 +88,23 @@ TEST(Arrays, Parts) {
 TEST(Arrays, Reductions) {
   for (const std::vector<std::int64_t>& axes :
        {std::vector<std::int64_t>{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}) {
-    check([&](const Tensors& x) { return sum(x[0], axes); }, {{3, 40, 70}});
-    check([&](const Tensors& x) { return max(x[0] * 2, axes); }, {{3, 4, 5}});
-    check([&](const Tensors& x) { return prod(x[0] * 0.01f, axes); }, {{3, 4, 5}});
-    check([&](const Tensors& x) { return sum(transpose(x[0], {1, 2, 0}), axes); }, {{3, 4, 70}});
-    check([&](const Tensors& x) { return any(x[0] > 40, axes); }, {{3, 4, 5}});
+    check_arrays([&](const Tensors& x) { return sum(x[0], axes); }, {{3, 40, 70}});
+    check_arrays([&](const Tensors& x) { return max(x[0] * 2, axes); }, {{3, 4, 5}});
+    check_arrays([&](const Tensors& x) { return prod(x[0] * 0.01f, axes); }, {{3, 4, 5}});
+    check_arrays(
+        [&](const Tensors& x) {
+          return sum(transpose(x[0], {1, 2, 0}), axes);
+        },
+        {{3, 4, 70}});
+    check_arrays([&](const Tensors& x) { return any(x[0] > 40, axes); }, {{3, 4, 5}});
   }
-  check([](const Tensors& x) { return sum(broadcast_to(x[0], {50, 30})); }, {{30}});
-  check([](const Tensors& x) { return sum(x[0]); }, {{0, 5}});
-  check([](const Tensors& x) { return max(x[0], {0}); }, {{1, 5}});
+  check_arrays([](const Tensors& x) { return sum(broadcast_to(x[0], {50, 30})); }, {{30}});
+  check_arrays([](const Tensors& x) { return sum(x[0]); }, {{0, 5}});
+  check_arrays([](const Tensors& x) { return max(x[0], {0}); }, {{1, 5}});
   for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{1}, {0, 1}, {1, 2}})
-    check([&](const Tensors& x) { return sum(x[0] + 1, axes) + 3; }, {{3, 0, 2}});
+    check_arrays([&](const Tensors& x) { return sum(x[0] + 1, axes) + 3; }, {{3, 0, 2}});
   for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{2}, {0, 2}, {1, 2}})
-    check([&](const Tensors& x) { return prod(x[0], axes) + 3; }, {{3, 2, 0}});
+    check_arrays([&](const Tensors& x) { return prod(x[0], axes) + 3; }, {{3, 2, 0}});
 }
 
 TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
@@ -110,18 +126,18 @@ TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
     EXPECT_NEAR(got[i + 1], std::exp(from[i]) - std::exp(from[i + 1]), 1e-4);
   }
   // Slices with other readers, and slices that share nothing.
-  check(
+  check_arrays(
       [](const Tensors& x) {
         const Tensor a = tanh(x[0]), b = a * x[1];
         return concatenate({a + b, b, b, a - 1}, 0) + sum(b);
       },
       {{5, 7}, {5, 7}});
-  check(
+  check_arrays(
       [](const Tensors& x) {
         return concatenate({x[0] + 1, x[1] * 2, x[0]}, 1);
       },
       {{9, 3}, {9, 3}});
-  check(
+  check_arrays(
       [](const Tensors& x) {
         return concatenate({x[0] + x[1], x[0] * x[1]}, 0) * 0.5f;
       },
@@ -129,10 +145,10 @@ TEST(Arrays, PartsThatShareTheirValuesAreWrittenTogether) {
 }
 
 TEST(Arrays, KernelsAmongLoops) {
-  check([](const Tensors& x) { return sort(x[0] * -1) + 1; }, {{40}});
-  check([](const Tensors& x) { return dot(x[0] + 1, x[1]) * 2; }, {{3, 4}, {4, 5}});
-  check([](const Tensors& x) { return cumsum(x[0], 0); }, {{7}});
-  check(
+  check_arrays([](const Tensors& x) { return sort(x[0] * -1) + 1; }, {{40}});
+  check_arrays([](const Tensors& x) { return dot(x[0] + 1, x[1]) * 2; }, {{3, 4}, {4, 5}});
+  check_arrays([](const Tensors& x) { return cumsum(x[0], 0); }, {{7}});
+  check_arrays(
       [](const Tensors& x) {
         return fori_loop(
             0, 3, [&](Tensor, Tensor y) { return dot(x[1], y) * 0.01f; }, x[0]);
@@ -141,7 +157,7 @@ TEST(Arrays, KernelsAmongLoops) {
 }
 
 TEST(Arrays, ScansStackTheirRows) {
-  check(
+  check_arrays(
       [](const Tensors& x) {
         return scan(
             [](Tensor h, Tensor x) {
@@ -151,7 +167,7 @@ TEST(Arrays, ScansStackTheirRows) {
             x[0], x[1]);
       },
       {{4}, {9, 4}});
-  check(
+  check_arrays(
       [](const Tensors& x) {
         return grad([](Tensor h, Tensor xs) {
           auto [last, ys] = scan(

@@ -27,7 +27,7 @@ Literal numbers_of(const Shape& shape, int takers) {
   }
   return Literal::from(values, shape);
 }
-Literal numbers(std::int64_t lanes, int takers) { return numbers_of({lanes}, takers); }
+Literal numbers_taken(std::int64_t lanes, int takers) { return numbers_of({lanes}, takers); }
 
 /// Enough quotients to be expensive; the same in C++ and in a trace.
 template <class T>
@@ -53,7 +53,7 @@ TEST(BranchesByLane, GiveEachLaneItsOwn) {
     EXPECT_TRUE(leaves_out(f));
     EXPECT_TRUE(testing::runs_by_lane(f));
     for (const int takers : {0, 2, 50, 100}) {
-      const Literal x = numbers(lanes, takers);
+      const Literal x = numbers_taken(lanes, takers);
       const Literal got = expect_agreement(f, {x})[0];
       for (std::int64_t lane = 0; lane < lanes; lane++) {
         const float v = x.data<float>()[static_cast<std::size_t>(lane)];
@@ -101,7 +101,7 @@ TEST(BranchesByLane, OfWhichNoLaneTakesAnyRunNoLoop) {
     const Executable run = compile(f, {.executor = executor});
     for (const int takers : {0, 1, 100}) {
       RunStats stats;
-      const Literal x = numbers(lanes, takers);
+      const Literal x = numbers_taken(lanes, takers);
       const Literal got = run.run({x}, {.stats = &stats})[0];
       ASSERT_EQ(stats.loops.size(), 1u);
       EXPECT_EQ(stats.loops[0].name, "inner");
@@ -114,7 +114,8 @@ TEST(BranchesByLane, OfWhichNoLaneTakesAnyRunNoLoop) {
       }
     }
   }
-  for (const int takers : {0, 1, 50, 100}) (void)expect_agreement(f, {numbers(lanes, takers)});
+  for (const int takers : {0, 1, 50, 100})
+    (void)expect_agreement(f, {numbers_taken(lanes, takers)});
 }
 
 TEST(BranchesByLane, StandInLoopsWhoseLanesStopOneByOne) {
@@ -166,7 +167,7 @@ TEST(BranchesByLane, AreAnyOfSeveral) {
   const std::int64_t lanes = 133;
   const Function batched = trace(vmap(f), s32({lanes}), f32({lanes}));
   EXPECT_TRUE(leaves_out(batched));
-  const Literal x = numbers(lanes, 100);
+  const Literal x = numbers_taken(lanes, 100);
   for (const int branches : {1, 2, 3, 4, 6}) {
     std::vector<std::int32_t> which(static_cast<std::size_t>(lanes));
     for (std::size_t i = 0; i < which.size(); i++)
@@ -203,7 +204,7 @@ TEST(BranchesByLane, StandInOneAnotherAndInTheOtherBranch) {
   const Function batched = trace(vmap(f), f32({100}));
   EXPECT_TRUE(leaves_out(batched));
   for (const int takers : {0, 3, 50}) {
-    const Literal x = numbers(100, takers);
+    const Literal x = numbers_taken(100, takers);
     const Literal got = expect_agreement(batched, {x})[0];
     for (std::size_t i = 0; i < 100; i++) {
       const float v = x.data<float>()[i];
@@ -225,7 +226,7 @@ TEST(BranchesByLane, GiveRowsOfFewElements) {
   };
   const Function batched = trace(vmap(f), f32({70}), f32({70, 3}));
   EXPECT_TRUE(leaves_out(batched));
-  const Literal x = numbers(70, 20), rows = testing::ramp({70, 3}, 0.01f, -0.4f);
+  const Literal x = numbers_taken(70, 20), rows = testing::ramp({70, 3}, 0.01f, -0.4f);
   const Literal got = expect_agreement(batched, {x, rows})[0];
   for (std::size_t i = 0; i < 210; i++) {
     const float v = x.data<float>()[i / 3], r = rows.data<float>()[i];
@@ -238,7 +239,7 @@ TEST(BranchesByLane, CountAsNoLoop) {
     return fori_loop(0, 10, [](Tensor, Tensor y) { return expensive_above_zero(y) - 0.5f; }, x,
                      {.name = "outer"});
   };
-  const Literal x = numbers(90, 30);
+  const Literal x = numbers_taken(90, 30);
   const Function in_a_loop = trace(vmap(f), f32({90}));
   const Function alone = trace(vmap(expensive_above_zero), f32({90}));
   (void)expect_agreement(in_a_loop, {x});
@@ -304,7 +305,7 @@ TEST(BranchesByLane, WithLargeKernelsRunWhereAnyLaneTakesThem) {
       << lowered;
   const Literal matrices = testing::ramp({6, 8, 8}, 0.01f, -1.5f);
   for (const int takers : {0, 50, 100}) {
-    const Literal x = numbers(6, takers);
+    const Literal x = numbers_taken(6, takers);
     const Literal got = expect_agreement(batched, {x, matrices})[0];
     const auto m = matrices.data<float>();
     for (std::size_t i = 0; i < got.data<float>().size(); i++) {
@@ -347,7 +348,7 @@ TEST(SelectToBranch, OfBothSidesAndOfSeveralResultsAreTwoBranches) {
   const std::int64_t lanes = 150;
   const Function function = trace(f, f32({lanes}), f32({lanes}));
   EXPECT_EQ(Lowered(function).branches_left_out(), 2) << Lowered(function);
-  const Literal x = numbers(lanes, 50), y = testing::ramp({lanes}, 0.01f, -0.7f);
+  const Literal x = numbers_taken(lanes, 50), y = testing::ramp({lanes}, 0.01f, -0.7f);
   const auto got = expect_agreement(function, {x, y});
   for (std::size_t i = 0; i < 150; i++) {
     float u = x.data<float>()[i], v = y.data<float>()[i], w = u;
@@ -376,7 +377,7 @@ TEST(SelectToBranch, TakeSafeOperandsWithThem) {
   EXPECT_EQ(lowered.branches_left_out(), 1) << lowered;
   EXPECT_EQ(lowered.count(Opcode::kSqrt), 1) << lowered;
   EXPECT_EQ(lowered.count_inside(Opcode::kRepeat, Opcode::kSqrt), 1) << lowered;
-  const Literal x = numbers(90, 50);
+  const Literal x = numbers_taken(90, 50);
   const Literal got = expect_agreement(function, {x})[0];
   for (std::size_t i = 0; i < 90; i++) {
     const float v = x.data<float>()[i];
@@ -396,8 +397,8 @@ TEST(SelectToBranch, LeaveWhatOthersNeedWhereItIs) {
   };
   EXPECT_FALSE(leaves_out(trace(used, f32({100}))));
   EXPECT_FALSE(leaves_out(trace(asked, f32({100}))));
-  (void)expect_agreement(trace(used, f32({100})), {numbers(100, 40)});
-  (void)expect_agreement(trace(asked, f32({100})), {numbers(100, 40)});
+  (void)expect_agreement(trace(used, f32({100})), {numbers_taken(100, 40)});
+  (void)expect_agreement(trace(asked, f32({100})), {numbers_taken(100, 40)});
 }
 
 TEST(SelectToBranch, StandInLoopsAndInOneAnother) {
@@ -429,7 +430,7 @@ TEST(SelectToBranch, StandInLoopsAndInOneAnother) {
 TEST(BranchesByLane, HaveTheSameBitsOnTwoThreads) {
   const std::int64_t lanes = 1 << 15;
   const Function f = trace(vmap(expensive_above_zero), f32({lanes}));
-  const Literal x = numbers(lanes, 10);
+  const Literal x = numbers_taken(lanes, 10);
   for (const Executor executor : kCompiledOnes) {
     const Executable run = compile(f, {.executor = executor});
     EXPECT_TRUE(run.run({x}, {.threads = 2})[0].identical(run.run({x})[0]));
@@ -442,7 +443,7 @@ TEST(BranchesByLane, HaveTheGradientsOfTheReference) {
   const Function all = trace(grad([&](Tensor x) { return sum(vmap(loss)(x)); }), f32({70}));
   EXPECT_TRUE(leaves_out(each));
   for (const int takers : {0, 5, 100}) {
-    const Literal x = numbers(70, takers);
+    const Literal x = numbers_taken(70, takers);
     const Literal got = expect_agreement(each, {x})[0], summed = expect_agreement(all, {x})[0];
     for (std::size_t i = 0; i < 70; i++)
       EXPECT_LE(testing::ulps(got.data<float>()[i], summed.data<float>()[i]), 16) << i;

@@ -83,7 +83,7 @@ std::uint32_t congruential(std::uint32_t x, std::int64_t times) {
   return x;
 }
 
-Literal numbers(std::int64_t lanes) {
+Literal deadline_numbers(std::int64_t lanes) {
   std::vector<std::uint32_t> values(static_cast<std::size_t>(lanes));
   for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<std::uint32_t>(77 * i);
   return Literal::from(values, Shape{lanes});
@@ -119,7 +119,7 @@ TEST(Deadlines, OfALoopThatRunsByLaneLeaveItsState) {
        {std::int64_t{2}, std::int64_t{67}, std::int64_t{600}, kDivided}) {
     const Function function = long_loop(lanes);
     ASSERT_TRUE(runs_by_lane(function));
-    const Literal x = numbers(lanes);
+    const Literal x = deadline_numbers(lanes);
     for (const Executor executor : kExecutors) {
       if (lanes == kDivided && executor == Executor::kBytecode) continue;  // a chunk takes long
       for (const int threads : {1, 2}) {
@@ -142,7 +142,7 @@ TEST(Deadlines, OfALoopThatRunsByLaneLeaveItsState) {
 
 TEST(StopTokens, OfALoopThatRunsByLaneLeaveItsState) {
   const Function function = long_loop(70);
-  const Literal x = numbers(70);
+  const Literal x = deadline_numbers(70);
   for (const Executor executor : kExecutors) {
     for (const int threads : {1, 2}) {
       const Executable program = compile(function, {.executor = executor});
@@ -156,7 +156,7 @@ TEST(StopTokens, OfALoopThatRunsByLaneLeaveItsState) {
 }
 
 /// Compares runs with limits that are not reached with one without limits.
-void expect_same_bits(const Function& function, const std::vector<Literal>& arguments) {
+void expect_bits_of_no_deadline(const Function& function, const std::vector<Literal>& arguments) {
   ASSERT_TRUE(runs_by_lane(function)) << compile(function).program();
   for (const Executor executor : kExecutors) {
     const Executable program = compile(function, {.executor = executor});
@@ -176,7 +176,7 @@ void expect_same_bits(const Function& function, const std::vector<Literal>& argu
   }
 }
 
-Literal ramp(Shape shape, float first, float last) {
+Literal between(Shape shape, float first, float last) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   const float step = (last - first) / static_cast<float>(std::max<std::size_t>(values.size(), 1));
   for (std::size_t i = 0; i < values.size(); i++) values[i] = first + step * static_cast<float>(i);
@@ -209,17 +209,17 @@ TEST(Limits, ThatAreFarOffChangeNoBitOfAnyNumberOfLanes) {
   });
   for (std::int64_t lanes = 2; lanes <= 67; lanes++) {
     SCOPED_TRACE(::testing::Message() << lanes << " lanes");
-    const Literal x = ramp({lanes}, -4, 4);
-    expect_same_bits(trace(counted, x), {x});
-    expect_same_bits(trace(lanes_end, x), {x});
-    expect_same_bits(trace(history, x), {x});
+    const Literal x = between({lanes}, -4, 4);
+    expect_bits_of_no_deadline(trace(counted, x), {x});
+    expect_bits_of_no_deadline(trace(lanes_end, x), {x});
+    expect_bits_of_no_deadline(trace(history, x), {x});
     if (lanes < 8) continue;  // fewer rows are not vectorized
-    const Literal pairs = ramp({lanes, 2}, -4, 4);
-    expect_same_bits(trace(rows, pairs), {pairs});
+    const Literal pairs = between({lanes, 2}, -4, 4);
+    expect_bits_of_no_deadline(trace(rows, pairs), {pairs});
   }
   // With no rows or one there are no lanes.
   for (const std::int64_t lanes : {0, 1}) {
-    const Literal x = ramp({lanes}, -4, 4);
+    const Literal x = between({lanes}, -4, 4);
     const Executable program = compile(trace(counted, x));
     testing::expect_equal(program.run({x}, {.deadline = std::chrono::hours(1)})[0],
                           program.run({x})[0]);
@@ -244,9 +244,9 @@ TEST(Limits, ThatAreFarOffChangeNoBitOverManyTrips) {
                       std::pair(Tensor(0), x), {.name = "climb"});
   });
   for (const std::int64_t lanes : {9, 70}) {
-    const Literal x = ramp({lanes}, -4, 40);
-    expect_same_bits(trace(counted, x), {x});
-    expect_same_bits(trace(lanes_end, x), {x});
+    const Literal x = between({lanes}, -4, 40);
+    expect_bits_of_no_deadline(trace(counted, x), {x});
+    expect_bits_of_no_deadline(trace(lanes_end, x), {x});
   }
 }
 
@@ -259,7 +259,7 @@ TEST(Limits, ThatAreFarOffChangeNoBitOfLanesBesideRows) {
             0, 5, [&](Tensor, Tensor y) { return y * 0.5f + row; }, x);
       },
       f32({4, 20}), s32());
-  expect_same_bits(f, {testing::ramp({4, 20}, 0.25f, -3), Literal::scalar(3)});
+  expect_bits_of_no_deadline(f, {testing::ramp({4, 20}, 0.25f, -3), Literal::scalar(3)});
 }
 
 TEST(Limits, OfLoopsInLanesNameAllLoops) {
@@ -335,14 +335,14 @@ TEST(Deadlines, OfALoopByLaneInAnotherLoop) {
     const Executable program = compile(function, {.executor = executor});
     const double start = thread_seconds();
     const auto error =
-        caught<DeadlineExceeded>(program, {numbers(300)}, {.deadline = milliseconds(100)});
+        caught<DeadlineExceeded>(program, {deadline_numbers(300)}, {.deadline = milliseconds(100)});
     EXPECT_LT(thread_seconds() - start, 0.1 + soon());
     EXPECT_NE(std::string(error.what()).find("the loop 'inner'"), std::string::npos)
         << error.what();
     EXPECT_EQ(error.loop(), "outer");
     EXPECT_EQ(error.trip(), 0);
     ASSERT_FALSE(error.carry().empty());
-    testing::expect_equal(error.carry().back().second, numbers(300));
+    testing::expect_equal(error.carry().back().second, deadline_numbers(300));
   }
 }
 
@@ -354,7 +354,7 @@ TEST(Deadlines, InsideATripOverALongArrayNameTheLoop) {
   };
   const Function function = trace(f, f32({1 << 20}));
   EXPECT_FALSE(runs_by_lane(function));
-  const Literal x = ramp({1 << 20}, -1, 1);
+  const Literal x = between({1 << 20}, -1, 1);
   for (const Executor executor : kExecutors) {
     const Executable program = compile(function, {.executor = executor});
     const auto error = caught<DeadlineExceeded>(program, {x}, {.deadline = milliseconds(5)});
@@ -379,7 +379,7 @@ TEST(Progress, OfALoopThatRunsByLane) {
     trips.push_back(now.trip);
     if (trips.size() == 2) source.request_stop();
   };
-  expect_state(caught<Stopped>(program, {numbers(500)}, options), numbers(500));
+  expect_state(caught<Stopped>(program, {deadline_numbers(500)}, options), deadline_numbers(500));
   ASSERT_EQ(trips.size(), 2u);
   EXPECT_GT(trips[0], 1);
   EXPECT_GT(trips[1], trips[0]);
@@ -451,7 +451,7 @@ TEST(Limits, LookOnceAtWhatIsReadTwiceByEachOpBeforeTheLoop) {
     return fori_loop(
         0, 5, [](Tensor, Tensor y) { return y * 0.5f + 1.0f; }, init);
   };
-  expect_same_bits(trace(f, f32()), {Literal::scalar(3.0f)});
+  expect_bits_of_no_deadline(trace(f, f32()), {Literal::scalar(3.0f)});
 }
 
 TEST(Limits, ThatAreFarOffTakeNoTime) {
@@ -461,7 +461,7 @@ TEST(Limits, ThatAreFarOffTakeNoTime) {
   };
   const Function function = trace(f, f32({16384}));
   ASSERT_TRUE(runs_by_lane(function));
-  const Literal x = ramp({16384}, -1, 1);
+  const Literal x = between({16384}, -1, 1);
   const Executable program = compile(function, {.executor = Executor::kCompiled});
   const auto run = [&](const RunOptions& options) {
     return [&program, &x, options] { (void)program.run({x}, options); };

@@ -16,13 +16,13 @@ namespace {
 
 using testing::FarLimits;
 
-constexpr Executor kExecutors[] = {Executor::kBytecode, Executor::kCompiled};
+constexpr Executor kLimitedBy[] = {Executor::kBytecode, Executor::kCompiled};
 
 /// Runs with each choice of limits give `want`.
 void expect_with_all_limits(const Function& function, const std::vector<Literal>& arguments,
                             const std::vector<Literal>& want) {
   const FarLimits limits;
-  for (const Executor executor : kExecutors) {
+  for (const Executor executor : kLimitedBy) {
     const Executable program = compile(function, {.executor = executor});
     for (unsigned kinds = 0; kinds <= FarLimits::kAll; kinds++) {
       SCOPED_TRACE(::testing::Message() << "executor " << static_cast<int>(executor) << ", with "

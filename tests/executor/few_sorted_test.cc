@@ -128,7 +128,7 @@ TEST(FewSorted, AllLinesOneByOne) {
 }
 
 /// Many different numbers, some of them twice.
-std::vector<float> numbers(std::int64_t count) {
+std::vector<float> few_numbers(std::int64_t count) {
   std::vector<float> values;
   for (std::int64_t i = 0; i < count; i++)
     values.push_back(static_cast<float>((i * i * 7 + i * 37) % 61) * 0.5f - 9);
@@ -138,7 +138,7 @@ std::vector<float> numbers(std::int64_t count) {
 TEST(FewSorted, EveryCountUpToTheKernels) {
   for (std::int64_t count = 1; count <= 18; count++) {
     for (const std::int64_t rows : {1, 3, 37}) {
-      const std::vector<float> lines = numbers(rows * count);
+      const std::vector<float> lines = few_numbers(rows * count);
       for (const std::int64_t axis : {0, 1}) {
         const Literal in_rows = Literal::from(lines, {rows, count});
         const Literal x = axis == 1 ? in_rows : transpose(Tensor(in_rows)).eval();
@@ -159,7 +159,7 @@ TEST(FewSorted, EachDtype) {
         DType::kU32, DType::kU64, DType::kF16, DType::kBF16, DType::kF64, DType::kC64}) {
     for (const Shape& shape : {Shape{7}, Shape{5, 4}, Shape{2, 9, 3}, Shape{0, 4}, Shape{1, 1}}) {
       const Literal x =
-          convert(Tensor(Literal::from(numbers(shape.elements()), shape)), dtype).eval();
+          convert(Tensor(Literal::from(few_numbers(shape.elements()), shape)), dtype).eval();
       for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
         const Function f = trace(
             [&](Tensor x) {
@@ -199,7 +199,7 @@ TEST(FewSorted, InfinitiesOfBothSigns) {
 
 TEST(FewSorted, AMedianFilter) {
   constexpr std::int64_t kTrips = 300;
-  std::vector<float> signal = numbers(kTrips);
+  std::vector<float> signal = few_numbers(kTrips);
   signal[40] = NAN;
   for (const std::int64_t window : {3, 5, 9}) {
     const Function f = trace(
@@ -230,7 +230,7 @@ TEST(FewSorted, AMedianFilter) {
 }
 
 TEST(FewSorted, InEachLane) {
-  const Literal x = Literal::from(numbers(240), {60, 4});
+  const Literal x = Literal::from(few_numbers(240), {60, 4});
   const Function f = trace(
       [](Tensor x) {
         return vmap([](Tensor x) {
@@ -250,7 +250,7 @@ TEST(FewSorted, InEachLane) {
 
 TEST(FewSorted, GradientsGoWhereTheElementsCameFrom) {
   for (const std::int64_t count : {3, 8, 12}) {
-    const Literal x = Literal::from(numbers(count), {count});
+    const Literal x = Literal::from(few_numbers(count), {count});
     const Function f = trace(
         [&](Tensor x) {
           const Tensor weights = iota(f32({count}), 0) + 1.0f;

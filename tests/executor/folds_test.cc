@@ -9,7 +9,7 @@
 namespace rondo::testing {
 namespace {
 
-Literal numbers(const TensorType& type) {
+Literal fold_numbers(const TensorType& type) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < type.elements(); i++)
     values.push_back(static_cast<double>((i * 37 + 11) % 101) * 0.25 - 12);
@@ -30,7 +30,7 @@ TEST(Folds, CombineAnyAxes) {
                                TensorType{DType::kF32, shape});
       SCOPED_TRACE(f.str());
       EXPECT_FALSE(calls_kernels(f));
-      expect_agreement(f, {numbers(f.params()[0])});
+      expect_agreement(f, {fold_numbers(f.params()[0])});
     }
   }
 }
@@ -41,7 +41,7 @@ TEST(Folds, CombineEveryLength) {
         [](Tensor x) { return std::pair(greatest_magnitude(x, {0}), greatest_magnitude(x, {1})); },
         f64({n, 3}));
     SCOPED_TRACE(n);
-    expect_agreement(f, {numbers(f64({n, 3}))});
+    expect_agreement(f, {fold_numbers(f64({n, 3}))});
   }
 }
 
@@ -60,7 +60,7 @@ TEST(Folds, CombineSeveralArraysOfAllKinds) {
     const Function f = trace(last_greatest, TensorType{dtype, {12, 21}});
     SCOPED_TRACE(f.str());
     EXPECT_FALSE(calls_kernels(f));
-    const Literal x = numbers({dtype, {12, 21}});
+    const Literal x = fold_numbers({dtype, {12, 21}});
     const auto got = compile(f).run({x}),
                want = compile(f, {.executor = Executor::kReference}).run({x});
     for (std::size_t i = 0; i < got.size(); i++) EXPECT_TRUE(got[i].identical(want[i]));
@@ -71,7 +71,7 @@ TEST(Folds, CombineSeveralArraysOfAllKinds) {
                       [](Tensor a, Tensor b) { return a * b / 8; });
       },
       f32({9, 10}));
-  const Literal x = numbers(f32({9, 10}));
+  const Literal x = fold_numbers(f32({9, 10}));
   const Literal got = compile(product, {.contract = false}).run({x})[0],
                 want = compile(product, {.executor = Executor::kReference}).run({x})[0];
   for (std::size_t i = 0; i < 10; i++) {
@@ -112,7 +112,7 @@ TEST(Folds, StandInLoops) {
       },
       f64({31}));
   EXPECT_FALSE(calls_kernels(f));
-  expect_agreement(f, {numbers(f64({31}))});
+  expect_agreement(f, {fold_numbers(f64({31}))});
 }
 
 TEST(Folds, EndAtTheDeadline) {

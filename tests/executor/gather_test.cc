@@ -4,7 +4,7 @@
 namespace rondo::testing {
 namespace {
 
-Literal table(const TensorType& type) {
+Literal gather_table(const TensorType& type) {
   return compile(trace([&] {
                    return convert(
                        reshape(iota({DType::kS32, Shape({type.elements()})}, 0),
@@ -23,7 +23,7 @@ Literal indices(std::vector<T> values, std::vector<std::int64_t> dims) {
 }
 
 template <class F>
-void check(F f, const Literal& x, const Literal& at) {
+void check_gather(F f, const Literal& x, const Literal& at) {
   const Function function = trace(f, x.type(), at.type());
   EXPECT_FALSE(calls_kernels(function));
   expect_agreement(function, {x, at});
@@ -34,42 +34,44 @@ TEST(Gathers, ElementsAndRows) {
   const std::vector<int> at{3, 0, -2, 100, 6, 6, 1};
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kU8, DType::kC64,
                             DType::kC128, DType::kS64}) {
-    check(elements, table({dtype, {7}}), indices(at, {7}));
-    check(elements, table({dtype, {7, 5}}), indices(at, {7}));
-    check(elements, table({dtype, {7, 1, 40}}), indices(at, {7}));
+    check_gather(elements, gather_table({dtype, {7}}), indices(at, {7}));
+    check_gather(elements, gather_table({dtype, {7, 5}}), indices(at, {7}));
+    check_gather(elements, gather_table({dtype, {7, 1, 40}}), indices(at, {7}));
   }
-  check(elements, table(f32({7})), indices<std::int64_t>({INT64_MIN, INT64_MAX, 4}, {3}));
-  check(elements, table(f32({7})), indices<std::uint64_t>({UINT64_MAX, 2, 6}, {3}));
-  check(elements, table(f32({300})), indices<std::uint8_t>({255, 0, 7}, {3}));
-  check([](Tensor x, Tensor i) { return take(x, i, 1) + 1; }, table(f32({4, 7})), indices(at, {7}));
-  check([](Tensor x, Tensor i) { return take(x * 2, i + 1, 0) * 3; }, table(f32({7, 3})),
-        indices(at, {7}));
+  check_gather(elements, gather_table(f32({7})),
+               indices<std::int64_t>({INT64_MIN, INT64_MAX, 4}, {3}));
+  check_gather(elements, gather_table(f32({7})), indices<std::uint64_t>({UINT64_MAX, 2, 6}, {3}));
+  check_gather(elements, gather_table(f32({300})), indices<std::uint8_t>({255, 0, 7}, {3}));
+  check_gather([](Tensor x, Tensor i) { return take(x, i, 1) + 1; }, gather_table(f32({4, 7})),
+               indices(at, {7}));
+  check_gather([](Tensor x, Tensor i) { return take(x * 2, i + 1, 0) * 3; },
+               gather_table(f32({7, 3})), indices(at, {7}));
 }
 
 TEST(Gathers, WindowsAndManyComponents) {
-  const Literal x = table(f32({5, 6, 4}));
+  const Literal x = gather_table(f32({5, 6, 4}));
   const auto windows = [](GatherDims dims, std::vector<std::int64_t> sizes) {
     return [=](Tensor x, Tensor i) { return gather(x, i, dims, sizes); };
   };
   const Literal pairs = indices<int>({0, 1, 4, 5, -3, 9, 2, 2}, {4, 2});
-  check(windows({{1}, {0, 1}, {0, 1}, 1, {}, {}}, {1, 1, 4}), x, pairs);
-  check(windows({{1, 2}, {0}, {1, 0}, 1, {}, {}}, {1, 3, 2}), x, pairs);
-  check(windows({{0, 2, 3}, {}, {2, 0}, 1, {}, {}}, {2, 3, 1}), x, pairs);
-  check(windows({{1}, {0, 1}, {0, 1}, 0, {}, {}}, {1, 1, 4}), x,
-        indices<int>({0, 4, -3, 1, 5, 9}, {2, 3}));
+  check_gather(windows({{1}, {0, 1}, {0, 1}, 1, {}, {}}, {1, 1, 4}), x, pairs);
+  check_gather(windows({{1, 2}, {0}, {1, 0}, 1, {}, {}}, {1, 3, 2}), x, pairs);
+  check_gather(windows({{0, 2, 3}, {}, {2, 0}, 1, {}, {}}, {2, 3, 1}), x, pairs);
+  check_gather(windows({{1}, {0, 1}, {0, 1}, 0, {}, {}}, {1, 1, 4}), x,
+               indices<int>({0, 4, -3, 1, 5, 9}, {2, 3}));
   // One slice for each element of an axis that both have.
-  check(windows({{1}, {1}, {1}, 1, {0}, {0}}, {1, 1, 2}), x,
-        indices<int>({5, 0, 7, 3, -1}, {5, 1}));
+  check_gather(windows({{1}, {1}, {1}, 1, {0}, {0}}, {1, 1, 2}), x,
+               indices<int>({5, 0, 7, 3, -1}, {5, 1}));
 }
 
 TEST(Gathers, OfOneValue) {
   const auto same = [](Tensor, Tensor i) { return take(full(f32({9}), 1.5), i, 0) * 2; };
-  check(same, table(f32({2})), indices<int>({3, 0, 20}, {3}));
+  check_gather(same, gather_table(f32({2})), indices<int>({3, 0, 20}, {3}));
   const auto shifted = [](Tensor x, Tensor i) {
     return fori_loop(
         0, 4, [&](Tensor, Tensor i) { return i + take(reshape(x, {7}), i, 0); }, i);
   };
-  check(shifted, table(s32({7, 1})), indices<int>({3, 0, 20, 1, 1, 5, -1}, {7}));
+  check_gather(shifted, gather_table(s32({7, 1})), indices<int>({3, 0, 20, 1, 1, 5, -1}, {7}));
 }
 
 TEST(Gathers, OfNothing) {
@@ -86,14 +88,14 @@ TEST(Gathers, OfAnArrayThatIsUpdated) {
             0, 5, [&](Tensor, Tensor x) { return take(x, i, 0) + update(x * 0, 2, x[1]); }, x);
       },
       f32({7}), s32({7}));
-  expect_agreement(permuted, {table(f32({7})), indices<int>({6, 5, 4, 3, 2, 1, 0}, {7})});
+  expect_agreement(permuted, {gather_table(f32({7})), indices<int>({6, 5, 4, 3, 2, 1, 0}, {7})});
   const Function part = trace(
       [](Tensor x, Tensor i) {
         return fori_loop(
             0, 5, [&](Tensor, Tensor x) { return dynamic_update_slice(x, take(x, i, 0), {2}); }, x);
       },
       f32({7}), s32({3}));
-  expect_agreement(part, {table(f32({7})), indices<int>({4, 2, 0}, {3})});
+  expect_agreement(part, {gather_table(f32({7})), indices<int>({4, 2, 0}, {3})});
 }
 
 // Searches in one table, written for arrays: each lane reads at its current position.

@@ -9,7 +9,7 @@ using testing::expect_equal;
 using testing::Lowered;
 using testing::runs_by_lane;
 
-Literal ramp(std::int64_t lanes, float step, float first) {
+Literal stepped(std::int64_t lanes, float step, float first) {
   return testing::ramp({lanes}, step, first);
 }
 
@@ -29,8 +29,8 @@ Orbit escape(Tensor re, Tensor im) {
 
 TEST(LaneLoop, RunsEachLaneByItself) {
   for (const std::int64_t lanes : {2, 3, 16, 64, 67, 200}) {
-    const Literal re = ramp(lanes, 3.0f / static_cast<float>(lanes), -2.1f);
-    const Literal im = ramp(lanes, 1.7f / static_cast<float>(lanes), -0.8f);
+    const Literal re = stepped(lanes, 3.0f / static_cast<float>(lanes), -2.1f);
+    const Literal im = stepped(lanes, 1.7f / static_cast<float>(lanes), -0.8f);
     const Function f = trace(vmap(escape), f32({lanes}), f32({lanes}));
     const Lowered lowered(f);
     EXPECT_TRUE(lowered.is_vectorized()) << lowered;
@@ -77,7 +77,7 @@ TEST(LaneLoop, WhatIsTheSameForAllLanesGoesOnWithThoseThatRun) {
         std::pair(Tensor(0), Tensor(0.0f)));
   };
   const auto only_x = [&](Tensor limit) { return f(limit).second; };
-  const Literal limits = ramp(70, 1.5f, -3.0f);
+  const Literal limits = stepped(70, 1.5f, -3.0f);
   (void)expect_agreement(trace(vmap(f), f32({70})), {limits});
   const Function second = trace(vmap(only_x), f32({70}));
   EXPECT_TRUE(runs_by_lane(second));
@@ -131,7 +131,7 @@ TEST(LaneLoop, AFirstValueThatIsATableToo) {
         0, 3, [&](Tensor i, Tensor s) { return s * 0.5f + take(first, 33 - places + i * 0, 0); },
         first);
   };
-  const Literal x = ramp(34, 0.75f, 1);
+  const Literal x = stepped(34, 0.75f, 1);
   std::vector<float> want;
   for (std::size_t i = 0; i < 34; i++) {
     want.push_back(std::sqrt(x.data<float>()[i]));

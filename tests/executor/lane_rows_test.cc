@@ -19,7 +19,7 @@ using testing::Lowered;
 using ::testing::Not;
 using testing::runs_by_lane;
 
-Literal ramp(const Shape& shape, float first, float last) {
+Literal rising(const Shape& shape, float first, float last) {
   return testing::ramp(shape, (last - first) / static_cast<float>(shape.elements()), first);
 }
 
@@ -30,7 +30,7 @@ void expect_by_lane(const std::function<Tensor(Tensor)>& f, const Shape& row, fl
     SCOPED_TRACE(::testing::Message() << lanes << " lanes");
     std::vector<std::int64_t> dims{lanes};
     dims.insert(dims.end(), row.begin(), row.end());
-    const Literal x = ramp(Shape(dims), first, last);
+    const Literal x = rising(Shape(dims), first, last);
     const Function function = trace(vmap(f), x);
     EXPECT_EQ(runs_by_lane(function), by_lane) << Lowered(function);
     (void)expect_agreement(function, {x});
@@ -47,7 +47,7 @@ TEST(LaneRows, AreKeptInRegisters) {
         0, 20, [&](Tensor, Tensor s) { return s + 0.01f * lorenz(s + 0.005f * lorenz(s)); }, s);
   };
   expect_by_lane(f, {3}, -1, 1);
-  const Literal x = ramp({70, 3}, -1, 1);
+  const Literal x = rising({70, 3}, -1, 1);
   const auto got = expect_agreement(trace(vmap(f), x), {x});
   for (std::size_t lane = 0; lane < 70; lane++) {
     float s[3], k[3], m[3];
@@ -82,7 +82,7 @@ TEST(LaneRows, StopOneByOneByWhatTheyAddUpTo) {
   };
   expect_by_lane(f, {4}, -3, 9);  // some lanes make no trip
   // Infinities and NaNs are lanes like others.
-  Literal x = ramp({20, 4}, -1, 1);
+  Literal x = rising({20, 4}, -1, 1);
   x.mutable_data<float>()[7] = std::numeric_limits<float>::infinity();
   x.mutable_data<float>()[40] = std::numeric_limits<float>::quiet_NaN();
   (void)expect_agreement(trace(vmap(f), x), {x});
@@ -125,7 +125,7 @@ TEST(LaneRows, AreMultipliedInLanesHoweverManyThereAre) {
     return fori_loop(
         0, 4, [&](Tensor, Tensor x) { return dot(turn, x); }, x);
   };
-  const Literal x = ramp({5000, 2}, -1, 1);
+  const Literal x = rising({5000, 2}, -1, 1);
   const Function function = trace(vmap(f), x);
   EXPECT_TRUE(runs_by_lane(function));
   const Literal got = compile(function).run({x})[0];
@@ -186,7 +186,7 @@ TEST(LaneRows, HistoriesAreWrittenTripByTrip) {
   expect_by_lane(backwards, {}, -1, 1);
   // Without vmap, the lanes are the last axis.
   for (const std::int64_t lanes : {16, 40, 67}) {
-    const Literal r = ramp({lanes}, 2.5f, 4.0f);
+    const Literal r = rising({lanes}, 2.5f, 4.0f);
     EXPECT_TRUE(runs_by_lane(trace(logistic, r)));
     const auto got = expect_agreement(trace(logistic, r), {r});
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); lane++) {
@@ -256,7 +256,7 @@ TEST(LaneRows, HistoriesEndWithTheirLane) {
     return path + convert(n, DType::kF32);
   };
   for (const std::int64_t lanes : {16, 67}) {
-    const Literal limits = ramp({lanes}, -2, 60);
+    const Literal limits = rising({lanes}, -2, 60);
     (void)expect_agreement(trace(vmap(f), limits), {limits});
   }
 }
@@ -297,7 +297,7 @@ TEST(LaneRows, ReadTablesElsewhereInInnerLoops) {
         },
         x);
   };
-  const Literal x = ramp({16}, -1, 1), table = ramp({16}, 3, 8);
+  const Literal x = rising({16}, -1, 1), table = rising({16}, 3, 8);
   const auto got = expect_agreement(trace(f, x, table), {x, table});
   float y = x.data<float>()[5];
   for (int t = 0; t < 48; t++) {
@@ -327,7 +327,7 @@ TEST(LaneRows, GoWrongWayNowhere) {
         },
         x);
   };
-  const Literal x = ramp({20, 3}, -1, 1), tall = ramp({8, 40}, -1, 1);
+  const Literal x = rising({20, 3}, -1, 1), tall = rising({8, 40}, -1, 1);
   for (const Function& f : {trace(rolls, x), trace(means, x)}) {
     EXPECT_FALSE(runs_by_lane(f));
     (void)expect_agreement(f, {x});
@@ -347,7 +347,7 @@ TEST(LaneRows, ThatAreComputedBeforeTheLoopAreComputedOnce) {
   EXPECT_TRUE(runs_by_lane(f));
   const Lowered lowered(f);
   EXPECT_EQ(lowered.count(lower::Opcode::kLanes), 2) << lowered;
-  (void)expect_agreement(f, {ramp({70, 3}, -1, 1)});
+  (void)expect_agreement(f, {rising({70, 3}, -1, 1)});
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ std::vector<Form> forms() {
           {"while any", 1, nullptr, while_any}};
 }
 
-Literal numbers(std::int64_t lanes) {
+Literal lane_numbers(std::int64_t lanes) {
   std::vector<float> values(static_cast<std::size_t>(3 * lanes));
   for (std::size_t i = 0; i < values.size(); i++)
     values[i] = static_cast<float>(i * 37 % 101) * 0.125f - 3.0f;
@@ -137,13 +137,13 @@ class LaneTails : public ::testing::TestWithParam<Form> {
 };
 
 TEST_P(LaneTails, OfEveryLength) {
-  const Literal all = expect_agreement(program(kMostLanes), {numbers(kMostLanes)})[0];
+  const Literal all = expect_agreement(program(kMostLanes), {lane_numbers(kMostLanes)})[0];
   const auto bytes_of_lane = static_cast<std::size_t>(all.type().bytes() / kMostLanes);
   for (std::int64_t lanes = 0; lanes < kMostLanes; lanes++) {
     SCOPED_TRACE(::testing::Message() << lanes << " lanes");
     const Function function = program(lanes);
     EXPECT_EQ(runs_by_lane(function), lanes >= GetParam().least);
-    const Literal got = expect_agreement(function, {numbers(lanes)})[0];
+    const Literal got = expect_agreement(function, {lane_numbers(lanes)})[0];
     EXPECT_EQ(
         std::memcmp(got.bytes(), all.bytes(), bytes_of_lane * static_cast<std::size_t>(lanes)), 0);
   }
@@ -155,13 +155,13 @@ TEST_P(LaneTails, OfRunsThatCouldBeEnded) {
     for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
       const Executable compiled =
           compile(program(lanes), {.contract = false, .executor = executor});
-      const Literal want = compiled.run({numbers(lanes)})[0];
+      const Literal want = compiled.run({lane_numbers(lanes)})[0];
       const std::int64_t trips = compiled.stats().loops[0].trips;
       std::stop_source source;
       for (const RunOptions& options :
            {RunOptions{.deadline = std::chrono::hours(1)}, RunOptions{.max_iterations = 1000},
             RunOptions{.stop_token = source.get_token()}}) {
-        expect_equal(compiled.run({numbers(lanes)}, options)[0], want);
+        expect_equal(compiled.run({lane_numbers(lanes)}, options)[0], want);
         EXPECT_EQ(compiled.stats().loops[0].trips, trips);
       }
     }

@@ -94,7 +94,7 @@ struct Escape {
 };
 
 /// The Mandelbrot set as written for arrays.
-Escape escape(Tensor x, Tensor y) {
+Escape escape_of_all(Tensor x, Tensor y) {
   const auto inside = [](Escape s) { return s.re * s.re + s.im * s.im <= 4; };
   const Tensor none = x * 0;
   return while_loop([&](Escape s) { return (s.trip < 60) & any(inside(s)); },
@@ -111,7 +111,8 @@ TEST(LoopInterchange, OfAWhileThatRunsWhileAnyLaneDoes) {
   for (const std::int64_t lanes : {2, 33, 64, 150}) {
     const Literal x = ramp({lanes}, 3.0f / static_cast<float>(lanes), -2.1f),
                   y = ramp({lanes}, 1.7f / static_cast<float>(lanes), -0.8f);
-    const Function function = trace([](Tensor a, Tensor b) { return escape(a, b).count; }, x, y);
+    const Function function =
+        trace([](Tensor a, Tensor b) { return escape_of_all(a, b).count; }, x, y);
     EXPECT_TRUE(runs_by_lane(function));
     const auto got = expect_agreement(function, {x, y});
     int most = 0;
@@ -134,8 +135,8 @@ TEST(LoopInterchange, OfAWhileThatRunsWhileAnyLaneDoes) {
 
 TEST(LoopInterchange, GivesWhatIsTheSameForAllLanesAfterTheLongest) {
   const Literal x = ramp({40}, 0.05f, -1.1f), y = ramp({40}, 0.02f, 0.3f);
-  const Function function = trace(escape, x, y);
-  EXPECT_TRUE(runs_by_lane(trace([](Tensor a, Tensor b) { return escape(a, b).re; }, x, y)));
+  const Function function = trace(escape_of_all, x, y);
+  EXPECT_TRUE(runs_by_lane(trace([](Tensor a, Tensor b) { return escape_of_all(a, b).re; }, x, y)));
   (void)expect_agreement(function, {x, y});
   // All lanes are done from the start.
   const Literal far = ramp({40}, 1, 3);

@@ -7,7 +7,7 @@
 namespace rondo::testing {
 namespace {
 
-constexpr int kLanes = 33, kWidth = 8;
+constexpr int kLanes = 33, kWords = 8;
 
 /// The equivalent plain code, for one lane.
 std::vector<float> plain(std::vector<float> v, const std::vector<float>& matrix) {
@@ -18,10 +18,10 @@ std::vector<float> plain(std::vector<float> v, const std::vector<float>& matrix)
   };
   for (int trip = 0; trip < 3; trip++) {
     while (sum() < 2) {
-      std::vector<float> next(kWidth);
-      for (std::size_t i = 0; i < kWidth; i++) {
+      std::vector<float> next(kWords);
+      for (std::size_t i = 0; i < kWords; i++) {
         float product = 0;
-        for (std::size_t j = 0; j < kWidth; j++) product += matrix[i * kWidth + j] * v[j];
+        for (std::size_t j = 0; j < kWords; j++) product += matrix[i * kWords + j] * v[j];
         next[i] = v[i] + product + 0.1f;
       }
       v = next;
@@ -45,21 +45,21 @@ TEST(PackedInLanes, OfALoopInALoop) {
   };
   const Function f = trace(
       [&](Tensor v, Tensor matrix) { return vmap([&](Tensor v) { return lane(v, matrix); })(v); },
-      f32({kLanes, kWidth}), f32({kWidth, kWidth}));
+      f32({kLanes, kWords}), f32({kWords, kWords}));
   std::vector<float> values, matrix;
-  for (int i = 0; i < kLanes * kWidth; i++)
+  for (int i = 0; i < kLanes * kWords; i++)
     values.push_back(static_cast<float>(i * 7 % 31) / 64 - 0.25f);
-  for (int i = 0; i < kWidth * kWidth; i++)
+  for (int i = 0; i < kWords * kWords; i++)
     matrix.push_back(static_cast<float>(i * 5 % 13) / 256 - 0.01f);
-  const std::vector<Literal> arguments = {Literal::from(values, {kLanes, kWidth}),
-                                          Literal::from(matrix, {kWidth, kWidth})};
+  const std::vector<Literal> arguments = {Literal::from(values, {kLanes, kWords}),
+                                          Literal::from(matrix, {kWords, kWords})};
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Literal got = compile(f, {.executor = executor}).run(arguments)[0];
     for (int l = 0; l < kLanes; l++) {
-      const auto first = values.begin() + std::ptrdiff_t{l} * kWidth;
-      const std::vector<float> want = plain({first, first + kWidth}, matrix);
-      for (std::size_t i = 0; i < kWidth; i++)
-        ASSERT_NEAR(got.data<float>()[static_cast<std::size_t>(l) * kWidth + i], want[i], 1e-5)
+      const auto first = values.begin() + std::ptrdiff_t{l} * kWords;
+      const std::vector<float> want = plain({first, first + kWords}, matrix);
+      for (std::size_t i = 0; i < kWords; i++)
+        ASSERT_NEAR(got.data<float>()[static_cast<std::size_t>(l) * kWords + i], want[i], 1e-5)
             << "lane " << l;
     }
   }

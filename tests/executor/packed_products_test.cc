@@ -9,7 +9,7 @@ namespace {
 using lower::Opcode;
 
 /// Numbers of either sign, whose sums do not grow.
-Literal numbers(const TensorType& type, double scale) {
+Literal packed_numbers(const TensorType& type, double scale) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < type.elements(); i++)
     values.push_back(scale * (static_cast<double>((i * 29) % 31) / 15 - 1));
@@ -55,8 +55,8 @@ void expect_recurrence(std::int64_t rows, std::int64_t n, bool transposed) {
   const DType dtype = sizeof(T) == 4 ? DType::kF32 : DType::kF64;
   const TensorType state{dtype, {rows, n}}, matrix{dtype, {n, n}};
   const Function function = recurrence(state, matrix, transposed);
-  const std::vector<Literal> arguments{numbers(matrix, 4.0 / static_cast<double>(n)),
-                                       numbers(state, 1), numbers(state, 0.5)};
+  const std::vector<Literal> arguments{packed_numbers(matrix, 4.0 / static_cast<double>(n)),
+                                       packed_numbers(state, 1), packed_numbers(state, 0.5)};
   EXPECT_EQ(order_of(function), expected("pw"));
   const Literal got = expect_agreement(function, arguments)[0];
   const auto at = [&](std::size_t argument, std::int64_t i, std::int64_t j) {
@@ -105,13 +105,13 @@ TEST(PackedProducts, EveryLoopCopiesForItself) {
             .second;
       },
       square, square, f32({4, 40, 40}));
-  expect_agreement(nested,
-                   {numbers(square, 0.1), numbers(square, 0.2), numbers(f32({4, 40, 40}), 1)});
+  expect_agreement(nested, {packed_numbers(square, 0.1), packed_numbers(square, 0.2),
+                            packed_numbers(f32({4, 40, 40}), 1)});
   EXPECT_EQ(order_of(nested), expected("pwpw"));
 }
 
 TEST(PackedProducts, ConstantsAndBatchesOfMatrices) {
-  const Tensor constant_matrix(numbers(f32({40, 40}), 0.1));
+  const Tensor constant_matrix(packed_numbers(f32({40, 40}), 0.1));
   const Function of_constant = trace(
       [&](Tensor h) {
         return fori_loop(
@@ -119,7 +119,7 @@ TEST(PackedProducts, ConstantsAndBatchesOfMatrices) {
       },
       f32({20, 40}));
   EXPECT_EQ(order_of(of_constant), expected("pw"));
-  expect_agreement(of_constant, {numbers(f32({20, 40}), 1)});
+  expect_agreement(of_constant, {packed_numbers(f32({20, 40}), 1)});
   const Function batches = trace(
       [](Tensor u, Tensor h) {
         return fori_loop(
@@ -127,7 +127,8 @@ TEST(PackedProducts, ConstantsAndBatchesOfMatrices) {
       },
       f32({3, 40, 40}), f32({3, 12, 40}));
   EXPECT_EQ(order_of(batches), expected("pw"));
-  expect_agreement(batches, {numbers(f32({3, 40, 40}), 0.2), numbers(f32({3, 12, 40}), 1)});
+  expect_agreement(batches,
+                   {packed_numbers(f32({3, 40, 40}), 0.2), packed_numbers(f32({3, 12, 40}), 1)});
 }
 
 TEST(PackedProducts, WhatTheLoopChangesOrOnlyMultipliesIsNotCopied) {
@@ -139,7 +140,7 @@ TEST(PackedProducts, WhatTheLoopChangesOrOnlyMultipliesIsNotCopied) {
       },
       square);
   EXPECT_EQ(order_of(changes), "w");
-  expect_agreement(changes, {numbers(square, 0.3)});
+  expect_agreement(changes, {packed_numbers(square, 0.3)});
   // The left side is read in place.
   const Function left = trace(
       [](Tensor u, Tensor h) {
@@ -148,7 +149,7 @@ TEST(PackedProducts, WhatTheLoopChangesOrOnlyMultipliesIsNotCopied) {
       },
       square, square);
   EXPECT_EQ(order_of(left), "w");
-  expect_agreement(left, {numbers(square, 0.3), numbers(square, 1)});
+  expect_agreement(left, {packed_numbers(square, 0.3), packed_numbers(square, 1)});
   // No trip at all.
   const Function none = trace(
       [](Tensor u, Tensor h, Tensor n) {
@@ -156,16 +157,16 @@ TEST(PackedProducts, WhatTheLoopChangesOrOnlyMultipliesIsNotCopied) {
             0, n, [&](Tensor, Tensor h) { return matmul(h, u); }, h);
       },
       square, square, s32({}));
-  const Literal h = numbers(square, 1);
+  const Literal h = packed_numbers(square, 1);
   EXPECT_TRUE(
-      expect_agreement(none, {numbers(square, 0.3), h, Literal::scalar(0)})[0].identical(h));
+      expect_agreement(none, {packed_numbers(square, 0.3), h, Literal::scalar(0)})[0].identical(h));
 }
 
 TEST(PackedProducts, CopiesAreLeftOutWhereMemoryIsLimited) {
   const TensorType square = f32({64, 64});
   const Function function = recurrence(square, square, false);
-  const std::vector<Literal> arguments{numbers(square, 0.1), numbers(square, 1),
-                                       numbers(square, 1)};
+  const std::vector<Literal> arguments{packed_numbers(square, 0.1), packed_numbers(square, 1),
+                                       packed_numbers(square, 1)};
   const Executable free = compile(function, {.executor = Executor::kBytecode});
   const std::int64_t bytes = free.memory_plan().arena_bytes;
   const CompileOptions limited{.executor = Executor::kBytecode,

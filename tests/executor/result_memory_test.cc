@@ -18,7 +18,7 @@ Tensor written(const Tensor& table, int first, int n) {
       table);
 }
 
-Literal counting() {
+Literal counting_bytes() {
   std::vector<float> values(kElements);
   for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<float>(i % 13);
   return Literal::from(values, {kElements});
@@ -29,17 +29,17 @@ const std::vector<TensorType> kTable{f32({kElements})};
 TEST(ResultMemory, HoldsWhatLoopsOneAfterTheOtherCarry) {
   const Function of_the_argument = trace(
       [](Tensor x) { return written(written(written(x, 0, 9), 20, 100), 500, 400); }, kTable[0]);
-  expect_agreement(of_the_argument, {counting()});
+  expect_agreement(of_the_argument, {counting_bytes()});
   EXPECT_EQ(Lowered(of_the_argument).copies(kBytes), 1);  // of the argument
   const Function of_a_value =
       trace([](Tensor x) { return written(written(x * 3.0f, 0, 9), 500, 400); }, kTable[0]);
-  expect_agreement(of_a_value, {counting()});
+  expect_agreement(of_a_value, {counting_bytes()});
   EXPECT_EQ(Lowered(of_a_value).copies(kBytes), 0);
   EXPECT_EQ(Lowered(of_a_value).program().arena_bytes, 0);
 }
 
 TEST(ResultMemory, IsNotWrittenWhileAnEarlierValueIsRead) {
-  const auto check = [](auto f) { expect_agreement(trace(f, kTable[0]), {counting()}); };
+  const auto check = [](auto f) { expect_agreement(trace(f, kTable[0]), {counting_bytes()}); };
   // The value between two loops is used again, later or as another result.
   check([](Tensor x) {
     const Tensor between = written(x, 0, 9);

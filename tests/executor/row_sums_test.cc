@@ -15,7 +15,7 @@ using testing::expect_agreement;
 
 constexpr std::int64_t kRows = 5, kLength = 901;
 
-Literal numbers(Shape shape, float first) {
+Literal row_numbers(Shape shape, float first) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   for (std::size_t i = 0; i < values.size(); i++)
     values[i] = first + std::sin(static_cast<float>(i * i % 1009));
@@ -36,7 +36,7 @@ double difference(const Literal& matrix, const Literal& column, std::int64_t i) 
 
 TEST(RowSums, OfFloatsNeedNoArrayWhereTheirOrderIsFree) {
   const auto f = [](Tensor x, Tensor c) { return sum(square(x - expand_dims(c, 1))); };
-  const Literal x = numbers({kRows, kLength}, 1), c = numbers({kRows}, -1);
+  const Literal x = row_numbers({kRows, kLength}, 1), c = row_numbers({kRows}, -1);
   const Function function = trace(f, x, c);
   EXPECT_EQ(arena_bytes(function, true), 0);
   EXPECT_GE(arena_bytes(function, false), kRows * kLength * 4);
@@ -50,7 +50,7 @@ TEST(RowSums, OfFloatsNeedNoArrayWhereTheirOrderIsFree) {
 }
 
 TEST(RowSums, OfIntegersAndExtremesNeverNeedAnArray) {
-  const Literal x = numbers({kRows, kLength}, 1), c = numbers({kRows}, -1);
+  const Literal x = row_numbers({kRows, kLength}, 1), c = row_numbers({kRows}, -1);
   const auto greatest = [](Tensor x, Tensor c) { return max(x - expand_dims(c, 1)); };
   const auto count = [](Tensor x, Tensor c) {
     return sum(convert(x > expand_dims(c, 1) + 2, DType::kS32)) + 7;
@@ -77,7 +77,7 @@ TEST(RowSums, OfIntegersAndExtremesNeverNeedAnArray) {
 
 TEST(RowSums, GoOnFromRowToRowWithinAxesThatStay) {
   const auto f = [](Tensor x, Tensor weights) { return sum(x * weights, {1, 2}); };
-  const Literal x = numbers({3, kRows, kLength}, 0.25f), weights = numbers({kLength}, 1);
+  const Literal x = row_numbers({3, kRows, kLength}, 0.25f), weights = row_numbers({kLength}, 1);
   const Function function = trace(f, x, weights);
   EXPECT_EQ(arena_bytes(function, true), 0);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
@@ -171,7 +171,7 @@ TEST(RowSums, OfLongRowsAmongOtherAxes) {
 TEST(RowSums, OfManyElementsThatNoOneLoopGoesThrough) {
   for (const std::int64_t columns : {3, 300, 1031}) {
     const std::int64_t rows = ((std::int64_t{1} << 20) + 5000) / columns + 1;
-    const Literal x = numbers({rows, columns}, 1), c = numbers({rows}, -1);
+    const Literal x = row_numbers({rows, columns}, 1), c = row_numbers({rows}, -1);
     const auto spread = [](Tensor v, Tensor w) { return v - expand_dims(w, 1); };
     const Function total = trace([&](Tensor v, Tensor w) { return sum(spread(v, w)); }, x, c);
     const Function most = trace([&](Tensor v, Tensor w) { return max(spread(v, w)); }, x, c);
@@ -195,7 +195,7 @@ TEST(RowSums, OfShortRowsNeedAStripOfThem) {
   for (std::int64_t columns = 2; columns < 70; columns++) {
     // Whole strips, and some rows after the last strip.
     const std::int64_t rows = 10007 / columns + 4133 / columns;
-    const Literal x = numbers({rows, columns}, 1), c = numbers({rows}, -1);
+    const Literal x = row_numbers({rows, columns}, 1), c = row_numbers({rows}, -1);
     std::vector<double> terms;
     std::vector<float> floats;
     for (std::int64_t i = 0; i < rows * columns; i++) {
@@ -228,7 +228,7 @@ TEST(RowSums, OfShortRowsNeedAStripOfThem) {
 TEST(RowSums, InStripsWithinAxesThatStay) {
   const auto f = [](Tensor x, Tensor w) { return sum(x * w, {1, 2}); };
   const auto g = [](Tensor x, Tensor w) { return any(x * w > 1.25, {1, 2}); };
-  const Literal x = numbers({3, 500, 17}, 0.25f), w = numbers({17}, 1);
+  const Literal x = row_numbers({3, 500, 17}, 0.25f), w = row_numbers({17}, 1);
   EXPECT_LE(arena_bytes(trace(f, x, w), false), 4096 * 4 + 1024);
   const Literal got = expect_agreement(trace(f, x, w), {x, w})[0];
   for (std::size_t k = 0; k < 3; k++) {
@@ -250,7 +250,7 @@ TEST(RowSums, InStripsOfEachDtype) {
       const Tensor scaled = Tensor(x) * 20.0f;
       return (dtype == DType::kPred ? scaled > 3.0f : convert(scaled, dtype)).eval();
     };
-    const Literal x = cast(numbers({700, 11}, 1)), w = cast(numbers({11}, 1));
+    const Literal x = cast(row_numbers({700, 11}, 1)), w = cast(row_numbers({11}, 1));
     using Combine = Tensor (*)(const Tensor&);
     const Combine all[] = {[](const Tensor& x) { return max(x); },
                            [](const Tensor& x) { return min(x); },

@@ -8,7 +8,7 @@
 namespace rondo::testing {
 namespace {
 
-constexpr Executor kExecutors[] = {Executor::kBytecode, Executor::kCompiled};
+constexpr Executor kCompared[] = {Executor::kBytecode, Executor::kCompiled};
 
 /// From -1 to 1.
 template <class T = float>
@@ -38,7 +38,7 @@ void expect_same_bits(const Executable& program, const std::vector<Literal>& arg
 
 /// With each executor.
 void expect_same_bits(const Function& function, const std::vector<Literal>& arguments) {
-  for (const Executor executor : kExecutors) {
+  for (const Executor executor : kCompared) {
     SCOPED_TRACE(::testing::Message() << "executor " << static_cast<int>(executor));
     ASSERT_NO_FATAL_FAILURE(expect_same_bits(compile(function, {.executor = executor}), arguments));
   }

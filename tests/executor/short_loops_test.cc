@@ -14,7 +14,7 @@ namespace {
 using lower::Opcode;
 
 /// From 0 to `below` - 1, the same every time.
-std::vector<std::int32_t> numbers(int count, std::int32_t below) {
+std::vector<std::int32_t> short_numbers(int count, std::int32_t below) {
   std::vector<std::int32_t> out;
   std::uint32_t state = 7;
   for (int i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ Literal row(const std::vector<T>& values) {
 }
 
 TEST(ShortLoops, FindAPatternByItsBorders) {
-  const std::vector<std::int32_t> text = numbers(400, 2), pattern{0, 1, 0, 0, 1, 0};
+  const std::vector<std::int32_t> text = short_numbers(400, 2), pattern{0, 1, 0, 0, 1, 0};
   const int m = static_cast<int>(pattern.size());
   std::vector<std::int32_t> border(pattern.size() + 1);
   int k = 0, found = 0;
@@ -84,7 +84,7 @@ TEST(ShortLoops, FindAPatternByItsBorders) {
 /// `f` gives the same result for `count` numbers as `plain`.
 template <class F, class Plain>
 void expect_array(int count, F&& f, Plain&& plain) {
-  std::vector<std::int32_t> values = numbers(count, 1000);
+  std::vector<std::int32_t> values = short_numbers(count, 1000);
   const Literal given = row(values);
   plain(values);
   expect_result(trace(f, s32({count})), {given}, values);
@@ -244,7 +244,7 @@ Tensor swapped(const Tensor& v, const Tensor& i, const Tensor& j) {
 
 // `where` of a whole array and the same with updated elements writes only these elements.
 TEST(ShortLoops, ChooseAnArrayOrItsUpdate) {
-  std::vector<std::int32_t> values = numbers(60, 1000);
+  std::vector<std::int32_t> values = short_numbers(60, 1000);
   struct State {
     Tensor v, i;
   };
@@ -285,7 +285,7 @@ TEST(ShortLoops, ChooseARowOrItsUpdate) {
             v);
       },
       s32({8, 4}));
-  std::vector<std::int32_t> m = numbers(32, 50);
+  std::vector<std::int32_t> m = short_numbers(32, 50);
   const Literal given = Literal::from(m, {8, 4});
   for (int t = 0; t < 20; t++) {
     if (t % 3 == 1) continue;
@@ -339,7 +339,7 @@ TEST(ShortLoops, NeedNoClampsWhereTestsBoundAnIndex) {
     EXPECT_GT(lowered.count(Opcode::kRepeat), 0) << lowered;
     for (const Opcode clamp : {Opcode::kMax, Opcode::kMin})
       EXPECT_EQ(lowered.count(clamp), 0) << lowered;
-    const Literal given = row(numbers(size, 1000));
+    const Literal given = row(short_numbers(size, 1000));
     const Literal want = compile(f, {.executor = Executor::kReference}).run({given})[0];
     const auto elements = want.data<std::int32_t>();
     expect_result<std::int32_t>(f, {given}, {elements.begin(), elements.end()});
@@ -402,7 +402,7 @@ TEST(ShortLoops, ClampWhatLeavesTheArray) {
           DType::kU64, 3, [&](Tensor i) { return i < is(i, 20); },
           [&](Tensor i) { return i - is(i, 1); }),
   };
-  const Literal given = row(numbers(16, 1000));
+  const Literal given = row(short_numbers(16, 1000));
   for (const Function& f : programs) {
     const Literal want = compile(f, {.executor = Executor::kReference}).run({given})[0];
     expect_result<std::int32_t>(f, {given}, {want.item<std::int32_t>()});

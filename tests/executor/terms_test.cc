@@ -8,7 +8,7 @@ namespace {
 using lower::Opcode;
 using Tensors = std::vector<Tensor>;
 
-Literal numbers(const TensorType& type) {
+Literal factors_of(const TensorType& type) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < type.elements(); i++)
     values.push_back(static_cast<double>((i * 37) % 23) * 0.3125 - 3);
@@ -20,9 +20,9 @@ Literal numbers(const TensorType& type) {
 }
 
 template <class F>
-void check(F f, const std::vector<TensorType>& types) {
+void check_terms(F f, const std::vector<TensorType>& types) {
   std::vector<Literal> arguments;
-  for (const TensorType& type : types) arguments.push_back(numbers(type));
+  for (const TensorType& type : types) arguments.push_back(factors_of(type));
   expect_agreement(trace(f, types), arguments);
 }
 
@@ -33,12 +33,12 @@ TEST(Terms, Products) {
       SCOPED_TRACE(std::to_string(static_cast<int>(dtype)) + " " + std::to_string(count));
       const auto product = [](const Tensors& x) { return matmul(x[0], x[1]); };
       for (const std::int64_t n : {1, 3, 9}) {
-        check(product, {{dtype, {3, count}}, {dtype, {count, n}}});
-        check(product, {{dtype, {1, count}}, {dtype, {count, n}}});
+        check_terms(product, {{dtype, {3, count}}, {dtype, {count, n}}});
+        check_terms(product, {{dtype, {1, count}}, {dtype, {count, n}}});
       }
-      check(product, {{dtype, {5, count}}, {dtype, {count}}});
-      check(product, {{dtype, {count}}, {dtype, {count, 10}}});
-      check(product, {{dtype, {2, 3, count}}, {dtype, {2, count, 8}}});
+      check_terms(product, {{dtype, {5, count}}, {dtype, {count}}});
+      check_terms(product, {{dtype, {count}}, {dtype, {count, 10}}});
+      check_terms(product, {{dtype, {2, 3, count}}, {dtype, {2, count, 8}}});
     }
   }
 }
@@ -48,14 +48,14 @@ TEST(Terms, AxesOfProducts) {
     return [dims](const Tensors& x) { return dot_general(x[0] + 1, x[1], dims); };
   };
   const DType f = DType::kF32;
-  check(product({{}, {}, {0}, {0}}), {{f, {4, 3}}, {f, {4, 9}}});
-  check(product({{}, {}, {0}, {1}}), {{f, {4, 3}}, {f, {9, 4}}});
-  check(product({{}, {}, {1}, {1}}), {{f, {3, 20}}, {f, {9, 20}}});
-  check(product({{}, {}, {0, 2}, {2, 0}}), {{f, {2, 5, 3}}, {f, {3, 4, 2}}});
-  check(product({{}, {}, {2, 0}, {0, 2}}), {{f, {2, 5, 3}}, {f, {3, 4, 2}}});
-  check(product({{1}, {0}, {0}, {2}}), {{f, {4, 5, 3}}, {f, {5, 9, 4}}});
-  check(product({{}, {}, {}, {}}), {{f, {3}}, {f, {11}}});
-  check(product({{0, 1}, {1, 0}, {}, {}}), {{f, {3, 2}}, {f, {2, 3}}});
+  check_terms(product({{}, {}, {0}, {0}}), {{f, {4, 3}}, {f, {4, 9}}});
+  check_terms(product({{}, {}, {0}, {1}}), {{f, {4, 3}}, {f, {9, 4}}});
+  check_terms(product({{}, {}, {1}, {1}}), {{f, {3, 20}}, {f, {9, 20}}});
+  check_terms(product({{}, {}, {0, 2}, {2, 0}}), {{f, {2, 5, 3}}, {f, {3, 4, 2}}});
+  check_terms(product({{}, {}, {2, 0}, {0, 2}}), {{f, {2, 5, 3}}, {f, {3, 4, 2}}});
+  check_terms(product({{1}, {0}, {0}, {2}}), {{f, {4, 5, 3}}, {f, {5, 9, 4}}});
+  check_terms(product({{}, {}, {}, {}}), {{f, {3}}, {f, {11}}});
+  check_terms(product({{0, 1}, {1, 0}, {}, {}}), {{f, {3, 2}}, {f, {2, 3}}});
 }
 
 TEST(Terms, ShortRows) {
@@ -64,15 +64,16 @@ TEST(Terms, ShortRows) {
       SCOPED_TRACE(std::to_string(static_cast<int>(dtype)) + " " + std::to_string(count));
       for (const std::vector<std::int64_t>& axes :
            std::vector<std::vector<std::int64_t>>{{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}}) {
-        check([&](const Tensors& x) { return sum(x[0] * x[0], axes); }, {{dtype, {count, 3, 2}}});
-        check([&](const Tensors& x) { return sum(x[0], axes); }, {{dtype, {2, 1, count}}});
-        check([&](const Tensors& x) { return prod(x[0], axes); }, {{dtype, {2, count, 1}}});
+        check_terms([&](const Tensors& x) { return sum(x[0] * x[0], axes); },
+                    {{dtype, {count, 3, 2}}});
+        check_terms([&](const Tensors& x) { return sum(x[0], axes); }, {{dtype, {2, 1, count}}});
+        check_terms([&](const Tensors& x) { return prod(x[0], axes); }, {{dtype, {2, count, 1}}});
         if (!is_complex(dtype))
-          check([&](const Tensors& x) { return max(x[0], axes); }, {{dtype, {2, 4, count}}});
+          check_terms([&](const Tensors& x) { return max(x[0], axes); }, {{dtype, {2, 4, count}}});
       }
     }
   }
-  check([](const Tensors& x) { return any(x[0] > 0, {1}); }, {f32({5, 3})});
+  check_terms([](const Tensors& x) { return any(x[0] > 0, {1}); }, {f32({5, 3})});
 }
 
 TEST(Terms, StandInTheLoopsOfTheirConsumers) {
@@ -88,7 +89,7 @@ TEST(Terms, StandInTheLoopsOfTheirConsumers) {
       },
       f32({4, 4}), f32({4}), f32({9, 4}));
   EXPECT_FALSE(calls_kernels(step)) << Lowered(step);
-  expect_agreement(step, {numbers(f32({4, 4})), numbers(f32({4})), numbers(f32({9, 4}))});
+  expect_agreement(step, {factors_of(f32({4, 4})), factors_of(f32({4})), factors_of(f32({9, 4}))});
 }
 
 // A row of an array is read in place, not copied first.
@@ -100,7 +101,7 @@ TEST(Terms, OfWhatIsUsedTwiceInEachTermAreOneLoop) {
   const std::vector<TensorType> types{f32({30, 2}), f32({8, 2})};
   const Lowered lowered(trace(distances, types));
   EXPECT_EQ(lowered.count(Opcode::kStore), 1) << lowered;
-  check(distances, types);
+  check_terms(distances, types);
 }
 
 TEST(Terms, RowsAreReadInPlace) {
@@ -111,7 +112,7 @@ TEST(Terms, RowsAreReadInPlace) {
       },
       f32({7, 5}));
   EXPECT_EQ(Lowered(rows).count(Opcode::kLanes), 1) << Lowered(rows);
-  expect_agreement(rows, {numbers(f32({7, 5}))});
+  expect_agreement(rows, {factors_of(f32({7, 5}))});
 }
 
 // A loop reads a matrix that it multiplies by along whole vectors, from a copy made before the
@@ -129,7 +130,7 @@ TEST(Terms, LoopsPackTheirMatrices) {
                 x);
           },
           f32({n, n}), f32({n}));
-      const std::vector<Literal> arguments{numbers(f32({n, n})), numbers(f32({n}))};
+      const std::vector<Literal> arguments{factors_of(f32({n, n})), factors_of(f32({n}))};
       expect_agreement(powers, arguments);
       const Literal want = compile(powers, {.executor = Executor::kReference}).run(arguments)[0];
       for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
@@ -157,7 +158,7 @@ TEST(Terms, LoopsPackTheirMatrices) {
             .second;
       },
       f32({9, 9}), f32({4, 9}));
-  expect_agreement(nested, {numbers(f32({9, 9})), numbers(f32({4, 9}))});
+  expect_agreement(nested, {factors_of(f32({9, 9})), factors_of(f32({4, 9}))});
 }
 
 TEST(Terms, ConstantsOfOneValue) {
@@ -167,12 +168,13 @@ TEST(Terms, ConstantsOfOneValue) {
   const Tensor several(Literal::from<float>({1, 2, 3, 4, 5}));
   const Function by_several = trace([&](Tensor x) { return x * several; }, f32({5}));
   EXPECT_EQ(Lowered(by_several).loads_from(lower::Storage::kConstant), 1) << Lowered(by_several);
-  check([&](const Tensors& x) { return x[0] * ones(DType::kF32) + sum(ones(DType::kF32)); },
-        {f32({5})});
-  check([&](const Tensors& x) { return x[0] + bitcast_convert(ones(DType::kF32), DType::kS32); },
-        {s32({5})});
-  check([&](const Tensors& x) { return x[0] * ones(DType::kC64); }, {c64({5})});
-  check(
+  check_terms([&](const Tensors& x) { return x[0] * ones(DType::kF32) + sum(ones(DType::kF32)); },
+              {f32({5})});
+  check_terms(
+      [&](const Tensors& x) { return x[0] + bitcast_convert(ones(DType::kF32), DType::kS32); },
+      {s32({5})});
+  check_terms([&](const Tensors& x) { return x[0] * ones(DType::kC64); }, {c64({5})});
+  check_terms(
       [&](const Tensors& x) {
         return fori_loop(
             0, 3, [&](Tensor i, Tensor s) { return update(s, i, x[0][i]); }, ones(DType::kF32));
@@ -184,7 +186,7 @@ TEST(Terms, ConstantsOfOneValue) {
 // is reused.
 TEST(Terms, SpreadScalars) {
   const auto both = [](auto f) {
-    expect_agreement(trace(f, f32({6}), f32()), {numbers(f32({6})), Literal::scalar(1.75f)});
+    expect_agreement(trace(f, f32({6}), f32()), {factors_of(f32({6})), Literal::scalar(1.75f)});
   };
   both([](Tensor x, Tensor s) {
     return fori_loop(
@@ -221,22 +223,22 @@ TEST(Terms, ReductionsOfSharedValues) {
       },
       f32({300}));
   EXPECT_LT(compile(pairs, {.executor = Executor::kBytecode}).memory_plan().arena_bytes, 4096);
-  expect_agreement(pairs, {numbers(f32({300}))});
+  expect_agreement(pairs, {factors_of(f32({300}))});
 }
 
 TEST(Terms, ReshapesOfUnitAxes) {
-  check(
+  check_terms(
       [](const Tensors& x) {
         return reshape(reshape(x[0] * 2, {1, 3, 1, 4}) + 1, {3, 4, 1});
       },
       {f32({3, 4})});
-  check(
+  check_terms(
       [](const Tensors& x) {
         return reshape(transpose(x[0], {1, 0}), {4, 1, 3}) * x[1];
       },
       {f32({3, 4}), f32({4, 1, 3})});
-  check([](const Tensors& x) { return reshape(x[0], {1, 0, 2}) + 1; }, {f32({0, 2})});
-  check([](const Tensors& x) { return reshape(x[0] + 1, {4, 3}) * 2; }, {f32({3, 4})});
+  check_terms([](const Tensors& x) { return reshape(x[0], {1, 0, 2}) + 1; }, {f32({0, 2})});
+  check_terms([](const Tensors& x) { return reshape(x[0] + 1, {4, 3}) * 2; }, {f32({3, 4})});
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ using testing::work_seconds;
 constexpr std::int64_t kLong = (std::int64_t{1} << 20) + 300'007;
 
 template <class T>
-Literal numbers(Shape shape) {
+Literal thread_numbers(Shape shape) {
   std::vector<T> values(static_cast<std::size_t>(shape.elements()));
   for (std::size_t i = 0; i < values.size(); i++)
     values[i] = static_cast<T>(static_cast<double>(i * 7919 % 10007) * 0.0125 - 31);
@@ -37,8 +37,8 @@ TEST(ThreadsOnArrays, CombineLongRows) {
     return std::tuple(sum(x), mean(x), max(x), min(x), any(x > 90.0f), all(x > -31.5f));
   };
   const auto in_f64 = [](Tensor x) { return std::pair(sum(1.0 / x), prod(1.0 + x * 1e-9)); };
-  const Literal x = numbers<float>({kLong}), y = numbers<double>({kLong}),
-                z = numbers<std::int32_t>({kLong});
+  const Literal x = thread_numbers<float>({kLong}), y = thread_numbers<double>({kLong}),
+                z = thread_numbers<std::int32_t>({kLong});
   expect_same_on_threads(trace(sums, x), {x});
   expect_same_on_threads(trace(in_f64, y), {y});
   expect_same_on_threads(
@@ -46,8 +46,8 @@ TEST(ThreadsOnArrays, CombineLongRows) {
 }
 
 TEST(ThreadsOnArrays, CombineRowsThatStayAndThoseThatNoOneLoopGoesThrough) {
-  const Literal x = numbers<float>({2, kLong}), c = numbers<float>({2}),
-                y = numbers<float>({1100, 1300}), d = numbers<float>({1100});
+  const Literal x = thread_numbers<float>({2, kLong}), c = thread_numbers<float>({2}),
+                y = thread_numbers<float>({1100, 1300}), d = thread_numbers<float>({1100});
   const auto combined = [](Tensor v, Tensor w) {
     const Tensor less = v - expand_dims(w, 1);
     return std::tuple(sum(v, {1}), max(v, {1}), sum(less), max(less), sum(v, {0}));
@@ -73,7 +73,7 @@ TEST(ThreadsOnArrays, FindWhatIsNoNumber) {
 }
 
 TEST(ThreadsOnArrays, MoveElements) {
-  const Literal x = numbers<float>({1030, 517}), y = numbers<float>({1030, 517});
+  const Literal x = thread_numbers<float>({1030, 517}), y = thread_numbers<float>({1030, 517});
   const auto moved = [](Tensor v, Tensor w) {
     return std::tuple(transpose(v), concatenate({v, w}, 0), concatenate({v, w}, 1),
                       reverse(v, {0, 1}), slice(v, {3, 5}, {1000, 500}),
@@ -83,7 +83,8 @@ TEST(ThreadsOnArrays, MoveElements) {
 }
 
 TEST(ThreadsOnArrays, AddUpAndSortTheirRows) {
-  const Literal x = numbers<float>({300, 5000}), y = numbers<std::int32_t>({40, 3, 9000});
+  const Literal x = thread_numbers<float>({300, 5000}),
+                y = thread_numbers<std::int32_t>({40, 3, 9000});
   const auto in_rows = [](Tensor v) {
     return std::tuple(cumsum(v, 1), cumsum(v, 1, true), cummax(v, 1), sort(v, 1), argsort(v, 1));
   };
@@ -95,14 +96,14 @@ TEST(ThreadsOnArrays, AddUpAndSortTheirRows) {
   const auto by_absolute = [](Tensor v) {
     return sort_by(v, 1, [](Tensor a, Tensor b) { return abs(a) < abs(b); });
   };
-  const Literal few = numbers<float>({20, 30});
+  const Literal few = thread_numbers<float>({20, 30});
   expect_same_on_threads(trace(by_absolute, few), {few});
 }
 
 TEST(ThreadsOnArrays, MultiplyByVectorsAndManySmallMatrices) {
-  const Literal matrix = numbers<float>({2100, 1700}), left = numbers<float>({2100}),
-                right = numbers<float>({1700}), many = numbers<float>({3000, 12, 20}),
-                others = numbers<float>({3000, 20, 9});
+  const Literal matrix = thread_numbers<float>({2100, 1700}), left = thread_numbers<float>({2100}),
+                right = thread_numbers<float>({1700}), many = thread_numbers<float>({3000, 12, 20}),
+                others = thread_numbers<float>({3000, 20, 9});
   const auto products = [](Tensor m, Tensor l, Tensor r) {
     return std::pair(matmul(m, r), matmul(l, m));
   };
@@ -112,8 +113,8 @@ TEST(ThreadsOnArrays, MultiplyByVectorsAndManySmallMatrices) {
 }
 
 TEST(ThreadsOnArrays, HaveHelp) {
-  const Literal x = numbers<float>({1 << 22}), rows = numbers<float>({400, 20000}),
-                square = numbers<float>({2048, 2048}), side = numbers<float>({2048});
+  const Literal x = thread_numbers<float>({1 << 22}), rows = thread_numbers<float>({400, 20000}),
+                square = thread_numbers<float>({2048, 2048}), side = thread_numbers<float>({2048});
   const auto expect_help = [](const Function& f, const std::vector<Literal>& arguments) {
     expect_others_to_help(f, arguments, 0.01);
   };
@@ -133,7 +134,7 @@ Tensor long_work(Tensor x) {
 }
 
 TEST(ThreadsOnArrays, EndSoonAfterTheyAreToldTo) {
-  const Literal x = numbers<float>({200, 40000});
+  const Literal x = thread_numbers<float>({200, 40000});
   for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
     const Executable run = compile(trace(long_work, x), {.executor = executor});
     RunOptions options = on_threads(2);

@@ -22,14 +22,14 @@ using testing::work_seconds;
 /// Not a multiple of a block of lanes, of the partial results of a sum, nor of a chunk.
 constexpr std::int64_t kLanes = 70'003;
 
-Literal ramp(std::int64_t lanes) {
+Literal rising_lanes(std::int64_t lanes) {
   std::vector<float> values(static_cast<std::size_t>(lanes));
   for (std::size_t i = 0; i < values.size(); i++)
     values[i] = static_cast<float>(i % 1000) * 0.003f - 1.5f;
   return Literal::from(values, {lanes});
 }
 
-Literal table(std::int64_t rows, std::int64_t columns) {
+Literal thread_table(std::int64_t rows, std::int64_t columns) {
   std::vector<float> values(static_cast<std::size_t>(rows * columns));
   for (std::size_t i = 0; i < values.size(); i++)
     values[i] = static_cast<float>(i * 7919 % 1009) * 0.002f - 1.0f;
@@ -49,7 +49,7 @@ Tensor several_loops(Tensor x) {
 }
 
 TEST(Threads, ShareTheLanesOfOneLoop) {
-  const Literal x = ramp(kLanes);
+  const Literal x = rising_lanes(kLanes);
   const auto chain = [](Tensor v) { return abs(exp(v) * v - 0.5f) + iota(f32({kLanes}), 0); };
   const auto loop = [](Tensor v) {
     return fori_loop(
@@ -61,13 +61,13 @@ TEST(Threads, ShareTheLanesOfOneLoop) {
 }
 
 TEST(Threads, ShareTheLoopsOfAProgramOfSeveral) {
-  const Literal x = ramp(kLanes);
+  const Literal x = rising_lanes(kLanes);
   expect_same_on_threads(trace(several_loops, x), {x});
 }
 
 TEST(Threads, KeepTheOrderOfSums) {
   for (const std::int64_t lanes : {kLanes, std::int64_t{1} << 17}) {
-    const Literal x = ramp(lanes);
+    const Literal x = rising_lanes(lanes);
     const auto in_f32 = [](Tensor v) {
       const Tensor e = exp(v * 3.0f) - v;
       return std::tuple(sum(e), sum(convert(e, DType::kF64)), max(e), min(-e), sum(e * e));
@@ -83,7 +83,7 @@ TEST(Threads, KeepTheOrderOfSums) {
 }
 
 TEST(Threads, ShareRowsAndColumns) {
-  const Literal x = table(517, 611), y = table(611, 90);
+  const Literal x = thread_table(517, 611), y = thread_table(611, 90);
   const auto rows = [](Tensor v) {
     const Tensor shifted = exp(v - reshape(max(v, {1}), {517, 1}));
     return shifted / reshape(sum(shifted, {1}), {517, 1});
@@ -98,7 +98,7 @@ TEST(Threads, ShareRowsAndColumns) {
 }
 
 TEST(Threads, ShareTheLoopsInALoopAndItsBranches) {
-  const Literal x = ramp(kLanes);
+  const Literal x = rising_lanes(kLanes);
   const auto relax = [](Tensor v) {
     return fori_loop(0, 6,
                      [](Tensor i, std::pair<Tensor, Tensor> carry) {
@@ -119,7 +119,7 @@ TEST(Threads, ShareTheLoopsInALoopAndItsBranches) {
 }
 
 TEST(Threads, ShareTheStepsOfATraining) {
-  const Literal x = table(3000, 37), y = table(3000, 1), w = table(37, 1);
+  const Literal x = thread_table(3000, 37), y = thread_table(3000, 1), w = thread_table(37, 1);
   const auto train = [](Tensor weights, Tensor inputs, Tensor wanted) {
     const auto loss = [&](Tensor now) {
       const Tensor error = tanh(matmul(inputs, now)) - wanted;
@@ -133,7 +133,7 @@ TEST(Threads, ShareTheStepsOfATraining) {
 
 TEST(Threads, HaveHelpWithEachLargeLoop) {
   const std::int64_t lanes = 1 << 18;
-  const Literal x = ramp(lanes);
+  const Literal x = rising_lanes(lanes);
   const auto in_a_loop = [](Tensor v) {
     return fori_loop(
         0, 3, [&](Tensor, Tensor a) { return sin(a) - sum(exp(a)) / static_cast<float>(lanes); },
@@ -141,7 +141,7 @@ TEST(Threads, HaveHelpWithEachLargeLoop) {
   };
   expect_others_to_help(trace([](Tensor v) { return sum(exp(sin(v))); }, x), {x});
   expect_others_to_help(trace(in_a_loop, x), {x});
-  const Literal rows = table(512, 512);
+  const Literal rows = thread_table(512, 512);
   expect_others_to_help(trace([](Tensor v) { return transpose(sum(exp(v), {1}) + exp(v)); }, rows),
                         {rows});
 }
@@ -157,7 +157,7 @@ TEST(Threads, GiveTheErrorOfAPieceThatEndsEarly) {
     };
     return fori_loop(0, 4, step, v, {.name = "steps"});
   };
-  const Literal x = ramp(kLanes);
+  const Literal x = rising_lanes(kLanes);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable run = compile(trace(program, x), {.executor = executor});
     std::string message[2];
@@ -206,7 +206,7 @@ void expect_ended_by(const Executable& run, const Literal& x,
 }
 
 TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
-  const Literal x = ramp(1 << 20);
+  const Literal x = rising_lanes(1 << 20);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable run =
         compile(trace(slow_steps, Literal::scalar(0), x), {.executor = executor});
@@ -221,7 +221,7 @@ TEST(Threads, EndInsideATripWithTheLastStateThatWasWhole) {
 }
 
 TEST(Threads, StayWithinTheMemoryLimit) {
-  const Literal x = ramp(kLanes);
+  const Literal x = rising_lanes(kLanes);
   const Function f = trace(several_loops, x);
   const auto peak_of = [&](std::optional<std::int64_t> limit, int threads) {
     RunStats stats;
@@ -237,7 +237,7 @@ TEST(Threads, StayWithinTheMemoryLimit) {
 }
 
 TEST(Threads, ServeManyCallersOfOneProgram) {
-  const Literal x = ramp(kLanes);
+  const Literal x = rising_lanes(kLanes);
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
     const Executable run = compile(trace(several_loops, x), {.executor = executor});
     const Literal want = run.run({x})[0];

@@ -6,9 +6,9 @@
 namespace rondo::testing {
 namespace {
 
-constexpr std::int64_t kTrips = 12, kRows = 8, kWidth = 64;
+constexpr std::int64_t kTripsOfAll = 12, kRowsOfAll = 8, kWidthOfAll = 64;
 
-Literal numbers(const std::vector<std::int64_t>& dims, unsigned seed) {
+Literal small_numbers(const std::vector<std::int64_t>& dims, unsigned seed) {
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) count *= dim;
   std::vector<float> values;
@@ -19,7 +19,7 @@ Literal numbers(const std::vector<std::int64_t>& dims, unsigned seed) {
   return Literal::from(values, dims);
 }
 
-auto network() {
+auto network_of_trips() {
   return [](Tensor w, Tensor u, Tensor xs) {
     return sum(square(scan(
                           [&](Tensor h, Tensor x) {
@@ -27,19 +27,20 @@ auto network() {
                             const Tensor next = sum / (1.0f + abs(sum));
                             return std::pair(next, next);
                           },
-                          zeros(f32({kRows, kWidth})), xs, {.name = "network"})
+                          zeros(f32({kRowsOfAll, kWidthOfAll})), xs, {.name = "network"})
                           .second));
   };
 }
 
 Function gradient() {
-  return trace(value_and_grad<0, 1>(network()), f32({kWidth, kWidth}), f32({kWidth, kWidth}),
-               f32({kTrips, kRows, kWidth}));
+  return trace(value_and_grad<0, 1>(network_of_trips()), f32({kWidthOfAll, kWidthOfAll}),
+               f32({kWidthOfAll, kWidthOfAll}), f32({kTripsOfAll, kRowsOfAll, kWidthOfAll}));
 }
 
 std::vector<Literal> arguments() {
-  return {numbers({kWidth, kWidth}, 1), numbers({kWidth, kWidth}, 2),
-          numbers({kTrips, kRows, kWidth}, 3)};
+  return {small_numbers({kWidthOfAll, kWidthOfAll}, 1),
+          small_numbers({kWidthOfAll, kWidthOfAll}, 2),
+          small_numbers({kTripsOfAll, kRowsOfAll, kWidthOfAll}, 3)};
 }
 
 TEST(Trips, GradientsAgreeWithTheReference) {
@@ -57,14 +58,16 @@ TEST(Trips, GradientsAgreeWithTheReference) {
       ASSERT_NEAR(a[k], b[k], 1e-5 * (1 + std::abs(b[k]))) << "result " << i << ", element " << k;
   }
   // The loops are still those of the user.
-  for (const LoopStats& loop : native.stats().loops) EXPECT_EQ(loop.trips, kTrips) << loop.name;
+  for (const LoopStats& loop : native.stats().loops)
+    EXPECT_EQ(loop.trips, kTripsOfAll) << loop.name;
   EXPECT_EQ(native.stats().loops.size(), 2u);
   expect_agreement(function, arguments());  // trip by trip, in the reference's order
 }
 
 TEST(Trips, TakeNoMoreThanTheMemoryLimit) {
   const Function function =
-      trace(network(), f32({kWidth, kWidth}), f32({kWidth, kWidth}), f32({kTrips, kRows, kWidth}));
+      trace(network_of_trips(), f32({kWidthOfAll, kWidthOfAll}), f32({kWidthOfAll, kWidthOfAll}),
+            f32({kTripsOfAll, kRowsOfAll, kWidthOfAll}));
   CompileOptions options{.executor = Executor::kCompiled};
   const std::int64_t batched = compile(function, options).memory_plan().arena_bytes;
   const std::int64_t result_bytes = compile(function, options).memory_plan().result_bytes;
@@ -90,16 +93,16 @@ TEST(Trips, ARunWithALimitKeepsTheSumsSoFar) {
                    sum, xs, {.name = "sums"})
             .first;
       },
-      f32({kWidth, kWidth}), f32({kTrips, kRows, kWidth}));
-  const std::vector<Literal> given = {numbers({kWidth, kWidth}, 4),
-                                      numbers({kTrips, kRows, kWidth}, 5)};
+      f32({kWidthOfAll, kWidthOfAll}), f32({kTripsOfAll, kRowsOfAll, kWidthOfAll}));
+  const std::vector<Literal> given = {small_numbers({kWidthOfAll, kWidthOfAll}, 4),
+                                      small_numbers({kTripsOfAll, kRowsOfAll, kWidthOfAll}, 5)};
   const auto xs = given[1].data<float>();
   const auto sum_of = [&](std::size_t trips) {
     std::vector<double> sum(given[0].data<float>().begin(), given[0].data<float>().end());
-    for (std::size_t row = 0; row < trips * kRows; row++) {
-      for (std::size_t i = 0; i < kWidth; i++) {
-        for (std::size_t j = 0; j < kWidth; j++)
-          sum[i * kWidth + j] += double(xs[row * kWidth + i]) * xs[row * kWidth + j];
+    for (std::size_t row = 0; row < trips * kRowsOfAll; row++) {
+      for (std::size_t i = 0; i < kWidthOfAll; i++) {
+        for (std::size_t j = 0; j < kWidthOfAll; j++)
+          sum[i * kWidthOfAll + j] += double(xs[row * kWidthOfAll + i]) * xs[row * kWidthOfAll + j];
       }
     }
     return sum;
@@ -110,7 +113,7 @@ TEST(Trips, ARunWithALimitKeepsTheSumsSoFar) {
       ASSERT_NEAR(got.data<float>()[i], want[i], 1e-5) << i;
   };
   const Executable executable = compile(function);
-  expect_sum(executable.run(given)[0], kTrips);
+  expect_sum(executable.run(given)[0], kTripsOfAll);
   try {
     executable.run(given, {.max_iterations = 5});
     FAIL() << "it ran to its end";

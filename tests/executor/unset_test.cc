@@ -10,7 +10,7 @@ namespace {
 
 using lower::Opcode;
 
-constexpr std::int64_t kRows = 8, kColumns = 40;
+constexpr std::int64_t kSetRows = 8, kSetColumns = 40;
 
 /// Leaves non-zero memory for the results and the arena of the next run.
 void leave_numbers(const TensorType& type) {
@@ -34,34 +34,34 @@ void expect_whole(const Function& f, const std::vector<Literal>& arguments) {
 }
 
 // Not vectorized: each element depends on one of another lane.
-Tensor turned(const Tensor& h, const Tensor& x) { return reverse(h, {0}) + x; }
+Tensor turned_rows(const Tensor& h, const Tensor& x) { return reverse(h, {0}) + x; }
 
 Function scanned(const ScanOptions& options, const Shape& xs) {
   return trace(
       [&](Tensor h, Tensor xs) {
         const auto [last, ys] = scan(
             [](Tensor h, Tensor x) {
-              const Tensor next = turned(h, x);
+              const Tensor next = turned_rows(h, x);
               return std::pair(next, std::pair(next, reverse(next, {0})));
             },
             h, xs, options);
         return std::tuple(last, ys.first, ys.second);
       },
-      f32({kColumns}), TensorType{DType::kF32, xs});
+      f32({kSetColumns}), TensorType{DType::kF32, xs});
 }
 
 TEST(Unset, StackedYsAreNotFilledBefore) {
-  const Literal h = ramp({kColumns}, 0.25f, -3);
+  const Literal h = ramp({kSetColumns}, 0.25f, -3);
   for (const bool reverse : {false, true}) {
-    const Function rows = scanned({.reverse = reverse}, {kRows, kColumns});
+    const Function rows = scanned({.reverse = reverse}, {kSetRows, kSetColumns});
     EXPECT_EQ(Lowered(rows).count_before_loops(Opcode::kStore), 0) << Lowered(rows);
-    expect_whole(rows, {h, ramp({kRows, kColumns}, 0.01f, -1)});
-    const Function columns = scanned({.reverse = reverse, .axis = 1}, {kColumns, kRows});
-    expect_whole(columns, {h, ramp({kColumns, kRows}, 0.01f, -1)});
+    expect_whole(rows, {h, ramp({kSetRows, kSetColumns}, 0.01f, -1)});
+    const Function columns = scanned({.reverse = reverse, .axis = 1}, {kSetColumns, kSetRows});
+    expect_whole(columns, {h, ramp({kSetColumns, kSetRows}, 0.01f, -1)});
   }
   for (const std::int64_t unroll : {2, 3}) {
-    const Function f = scanned({.unroll = unroll}, {kRows, kColumns});
-    expect_whole(f, {h, ramp({kRows, kColumns}, 0.01f, -1)});
+    const Function f = scanned({.unroll = unroll}, {kSetRows, kSetColumns});
+    expect_whole(f, {h, ramp({kSetRows, kSetColumns}, 0.01f, -1)});
   }
 }
 
@@ -71,7 +71,7 @@ TEST(Unset, StackedYsOfALoopInALoopAndTheirGradientsAreWhole) {
                    [&](Tensor h, Tensor x) {
                      const auto [last, ys] = scan(
                          [&](Tensor h, Tensor i) {
-                           const Tensor next = turned(h, x * i);
+                           const Tensor next = turned_rows(h, x * i);
                            return std::pair(next, next);
                          },
                          h, xs[0]);
@@ -80,10 +80,10 @@ TEST(Unset, StackedYsOfALoopInALoopAndTheirGradientsAreWhole) {
                    h, xs)
                    .second);
   };
-  const std::vector<Literal> arguments = {ramp({kColumns}, 0.25f, -3),
-                                          ramp({kRows, kColumns}, 0.01f, -1)};
-  expect_whole(trace(loss, f32({kColumns}), f32({kRows, kColumns})), arguments);
-  expect_whole(trace(grad(loss), f32({kColumns}), f32({kRows, kColumns})), arguments);
+  const std::vector<Literal> arguments = {ramp({kSetColumns}, 0.25f, -3),
+                                          ramp({kSetRows, kSetColumns}, 0.01f, -1)};
+  expect_whole(trace(loss, f32({kSetColumns}), f32({kSetRows, kSetColumns})), arguments);
+  expect_whole(trace(grad(loss), f32({kSetColumns}), f32({kSetRows, kSetColumns})), arguments);
 }
 
 // Rows for residuals, in slots and for a promised number of trips, most of which are never written.
@@ -92,17 +92,17 @@ TEST(Unset, RowsForTheBackwardPassAreReadWhereTheyWereWritten) {
        {WhileOptions{}, WhileOptions{.checkpoint = Checkpoint::online(5)},
         WhileOptions{.checkpoint = Checkpoint::tape()}, WhileOptions{.max_trip_count = 40}}) {
     const auto loss = [&](Tensor h, Tensor n) {
-      const auto last =
-          while_loop([&](Tensor i, Tensor) { return i < n; },
-                     [](Tensor i, Tensor h) { return std::pair(i + 1, turned(h, h * h * 0.25f)); },
-                     std::pair(Tensor(0), h), options);
+      const auto last = while_loop(
+          [&](Tensor i, Tensor) { return i < n; },
+          [](Tensor i, Tensor h) { return std::pair(i + 1, turned_rows(h, h * h * 0.25f)); },
+          std::pair(Tensor(0), h), options);
       return sum(last.second);
     };
-    const Function slope = trace(grad(loss), f32({kColumns}), s32());
-    const Function lanes = trace(vmap(grad(loss)), f32({3, kColumns}), s32({3}));
+    const Function slope = trace(grad(loss), f32({kSetColumns}), s32());
+    const Function lanes = trace(vmap(grad(loss)), f32({3, kSetColumns}), s32({3}));
     for (const int n : {0, 1, 3, 30}) {
-      expect_whole(slope, {ramp({kColumns}, 0.05f, -1), Literal::scalar(n)});
-      expect_whole(lanes, {ramp({3, kColumns}, 0.02f, -1),
+      expect_whole(slope, {ramp({kSetColumns}, 0.05f, -1), Literal::scalar(n)});
+      expect_whole(lanes, {ramp({3, kSetColumns}, 0.02f, -1),
                            Literal::from<std::int32_t>({n, 2 * n / 3, 0}, {3})});
     }
   }

@@ -7,7 +7,7 @@
 namespace rondo::testing {
 namespace {
 
-std::ptrdiff_t copies(const Function& f) { return Lowered(f).count(lower::Opcode::kCopy); }
+std::ptrdiff_t copies_made(const Function& f) { return Lowered(f).count(lower::Opcode::kCopy); }
 
 struct Two {
   Tensor a, b;
@@ -35,7 +35,7 @@ TEST(UntouchedArrays, AreNotCopiedBesideABranchThatWritesAllOfThem) {
         return Two{where(s.a > s.a[3], 1.5f, s.a), s.b};
       },
       [](Two s) { return s; });
-  EXPECT_EQ(copies(f), 2);  // of the arguments
+  EXPECT_EQ(copies_made(f), 2);  // of the arguments
   expect_loop(f);
   // What is read at other positions needs separate memory, and one copy.
   const Function g = loop_of(
@@ -43,7 +43,7 @@ TEST(UntouchedArrays, AreNotCopiedBesideABranchThatWritesAllOfThem) {
         return Two{reverse(s.a, {0}) + s.a, s.b};
       },
       [](Two s) { return s; });
-  EXPECT_EQ(copies(g), 3);  // two are of the arguments
+  EXPECT_EQ(copies_made(g), 3);  // two are of the arguments
   expect_loop(g);
 }
 
@@ -126,7 +126,7 @@ TEST(UntouchedArrays, AreCopiedOnceWhereALoopReadsThemAsTheyWere) {
             a);
       },
       f32({21}));
-  EXPECT_EQ(copies(f), 3);  // the argument before the loop, the carry in a trip, the result
+  EXPECT_EQ(copies_made(f), 3);  // the argument before the loop, the carry in a trip, the result
   expect_agreement(f, {ramp({21}, 0.5f, -3)});
 }
 

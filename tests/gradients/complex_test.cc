@@ -22,16 +22,6 @@ void expect_complex(const Tensor& got, const std::vector<Complex>& want) {
 
 const Complex kZ{0.3, -0.7}, kC{-0.2, 0.5};
 
-template <class Test>
-void for_each_loop(Test&& test) {
-  for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : kPolicies) {
-      SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
-      test(kind, policy);
-    }
-  }
-}
-
 /// z -> z^2 (1 + i / 10) + c, four times.
 Tensor squares(LoopKind kind, Checkpoint policy, const Tensor& z, const Tensor& c,
                const Tensor& n = {}) {

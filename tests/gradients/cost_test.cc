@@ -237,7 +237,7 @@ TEST(Cost, OfTheOpsThatTakeMore) {
   }
 }
 
-std::vector<double> numbers(const Function& program, const std::vector<Literal>& arguments) {
+std::vector<double> numbers_of(const Function& program, const std::vector<Literal>& arguments) {
   const Literal result = compile(program).run(arguments)[0];
   const std::span<const double> data = result.data<double>();
   return {data.begin(), data.end()};
@@ -318,12 +318,12 @@ TEST(Cost, ARowThatIsReadAnywhereIsAddedInPlace) {
         };
         EXPECT_LE(peak(Executor::kReference), 2 * rows.type().bytes());
         EXPECT_LE(peak(Executor::kBytecode), 2 * rows.type().bytes());
-        const std::vector<double> slope = numbers(slopes, {rows, start});
+        const std::vector<double> slope = numbers_of(slopes, {rows, start});
         for (const std::size_t read : {std::size_t{3}, std::size_t{7}, std::size_t{350}}) {
           const auto moved = [&](double by) {
             std::vector<double> other = table;
             other[read] += by;
-            return numbers(forward, {Literal::from(other, {kRows}), start})[0];
+            return numbers_of(forward, {Literal::from(other, {kRows}), start})[0];
           };
           const double difference = (moved(1e-6) - moved(-1e-6)) / 2e-6;
           EXPECT_NEAR(slope[read], difference, 1e-7 * (1 + std::abs(difference)));
@@ -377,11 +377,11 @@ TEST(Cost, ARowThatIsReadInABranchIsAddedInPlaceInSecondOrderToo) {
   EXPECT_LE(run_with_stats(program, arguments).peak_bytes, 2 * rows.type().bytes() + 40000);
   const auto sum_of_slopes = [&](double s) {
     const std::vector<double> slopes =
-        numbers(trace(grad(f), f64({kRows}), f64()), {rows, Literal::scalar(s)});
+        numbers_of(trace(grad(f), f64({kRows}), f64()), {rows, Literal::scalar(s)});
     return std::accumulate(slopes.begin(), slopes.end(), 0.0);
   };
   const double difference = (sum_of_slopes(0.7 + 1e-5) - sum_of_slopes(0.7 - 1e-5)) / 2e-5;
-  EXPECT_NEAR(numbers(program, arguments)[0], difference, 1e-6 * std::abs(difference));
+  EXPECT_NEAR(numbers_of(program, arguments)[0], difference, 1e-6 * std::abs(difference));
 }
 
 /// A while of sines up to n, with `slots`.

@@ -9,22 +9,6 @@
 namespace rondo::testing {
 namespace {
 
-Literal row(std::vector<double> values) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return Literal::from(values, {size});
-}
-
-/// Calls `test` with each loop, and with each policy of it.
-template <class Test>
-void for_each_loop(Test&& test) {
-  for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : lasting_policies_for(kind)) {
-      SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
-      test(kind, policy);
-    }
-  }
-}
-
 /// log(1 + e^x), with the derivative that does not overflow.
 Tensor softplus(const Tensor& x) {
   return custom_jvp([](Tensor x) { return log1p(exp(x)); },
@@ -72,7 +56,7 @@ TEST(CustomJvp, OfSecondOrder) {
 }
 
 TEST(CustomJvp, InLoops) {
-  for_each_loop([](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([](LoopKind kind, Checkpoint policy) {
     const auto wrong = [&](Tensor x) {
       return run_loop(
           kind, {.known = 3, .promised = 3},
@@ -144,7 +128,7 @@ TEST(CustomVjp, OfHigherOrder) {
 }
 
 TEST(CustomVjp, InLoops) {
-  for_each_loop([](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([](LoopKind kind, Checkpoint policy) {
     const auto wrong = [&](Tensor x) {
       return run_loop(
           kind, {.known = 3, .promised = 3},

@@ -11,11 +11,6 @@ namespace {
 /// "errors_test.cc:LINE".
 std::string here(int line) { return "errors_test.cc:" + std::to_string(line); }
 
-Literal row(std::vector<double> values) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return Literal::from(values, {size});
-}
-
 struct Pair {
   Tensor x, n;
 };

@@ -36,7 +36,7 @@ struct Settled {
   }
 };
 
-std::int64_t trips_of(const RunStats& stats, const std::string& name) {
+std::int64_t trips_of_loop(const RunStats& stats, const std::string& name) {
   std::int64_t trips = 0;
   for (const LoopStats& loop : stats.loops) trips += loop.name == name ? loop.trips : 0;
   return trips;
@@ -81,9 +81,9 @@ TEST(TapeAndSlots, KeepsTheFirstTripsAndSlotsWhatIsLeft) {
       const double want = Settled(starts[i], n).slope;
       EXPECT_NEAR(slopes[i], want, 1e-11 * std::abs(want));
     }
-    EXPECT_EQ(trips_of(stats, "settling"), n);
-    EXPECT_EQ(trips_of(stats, "settling_gradient"), n);
-    const std::int64_t again = trips_of(stats, "settling_again");
+    EXPECT_EQ(trips_of_loop(stats, "settling"), n);
+    EXPECT_EQ(trips_of_loop(stats, "settling_gradient"), n);
+    const std::int64_t again = trips_of_loop(stats, "settling_again");
     EXPECT_TRUE(n > kRows + 64 ? again > 0 : again == 0) << again;
   }
 }
@@ -320,8 +320,8 @@ TEST(TapeAndSlots, OfALoopThatKeepsNothing) {
     const double got =
         compile(program).run({Literal::scalar(0.5), Literal::scalar(n)}, options)[0].item<double>();
     EXPECT_NEAR(got, std::pow(1.01, n), 1e-11 * std::pow(1.01, n));
-    EXPECT_LE(trips_of(stats, "linear"), n);
-    EXPECT_EQ(trips_of(stats, "linear_again"), 0);
+    EXPECT_LE(trips_of_loop(stats, "linear"), n);
+    EXPECT_EQ(trips_of_loop(stats, "linear_again"), 0);
   }
   for (const LoopResiduals& loop : compile(program).memory_plan()) EXPECT_EQ(loop.bytes, 0);
   EXPECT_FALSE(to_hlo_text(program).empty());

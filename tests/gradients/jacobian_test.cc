@@ -7,19 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "gradients/loops.h"
 #include "support/expect.h"
 
 namespace rondo::testing {
 namespace {
-
-Literal row(const std::vector<double>& values) {
-  return Literal::from(values, {static_cast<std::int64_t>(values.size())});
-}
-
-std::vector<double> numbers(const Tensor& x) {
-  const Literal value = x.eval();
-  return {value.data<double>().begin(), value.data<double>().end()};
-}
 
 /// Central differences of a function's results; the result's elements, then the argument's.
 template <class F>
@@ -30,7 +22,7 @@ std::vector<double> differences(const F& f, const std::vector<double>& at, doubl
     const auto moved = [&](double by) {
       std::vector<double> x = at;
       x[i] += by;
-      return numbers(f(Tensor(row(x))));
+      return elements_of(f(Tensor(row(x))));
     };
     const std::vector<double> above = moved(step), below = moved(-step);
     slopes.resize(above.size() * n);
@@ -119,7 +111,7 @@ TEST(Jacobian, HessianOfARolloutInItsControls) {
   const std::vector<double> want = differences(jit(grad(cost)), u, 1e-5);
   const Tensor got = jit(hessian(cost))(row(u));
   expect_close<double>(got, {7, 7}, want, 1e-8);
-  const std::vector<double> h = numbers(got);
+  const std::vector<double> h = elements_of(got);
   for (std::size_t i = 0; i < 7; i++) {
     for (std::size_t k = 0; k < i; k++) EXPECT_NEAR(h[i * 7 + k], h[k * 7 + i], 1e-13);
   }

@@ -17,12 +17,12 @@
 namespace rondo::testing {
 namespace {
 
-Literal numbers(std::initializer_list<double> values) {
+Literal limit_numbers(std::initializer_list<double> values) {
   return Literal::from(std::vector<double>(values), {static_cast<std::int64_t>(values.size())});
 }
 
 TEST(EvaluatedTangents, OfUpdatesAndScatters) {
-  const Tensor x = numbers({0.3, 0.2, 0.9}), t = numbers({1, 2, 3});
+  const Tensor x = limit_numbers({0.3, 0.2, 0.9}), t = limit_numbers({1, 2, 3});
   for (const bool is_eager : {false, true}) {
     std::optional<EagerScope> scope;
     if (is_eager) scope.emplace();
@@ -46,7 +46,7 @@ TEST(WhilePromise, OfNoTripsIsTheIdentity) {
                             [](Tensor s) { return sin(s) * s; }, x,
                             {.max_trip_count = 0, .checkpoint = policy}));
     };
-    expect_values<double>(grad(f)(numbers({1, 2, 3})), {3}, {1, 1, 1});
+    expect_values<double>(grad(f)(limit_numbers({1, 2, 3})), {3}, {1, 1, 1});
   }
 }
 
@@ -165,7 +165,7 @@ TEST(GrowingTape, HasAHessian) {
                                  [](Tensor s) { return s * 1.3 + sin(s) * s[0]; }, x,
                                  {.checkpoint = Checkpoint::tape()})));
   };
-  const Literal x = numbers({0.3, 0.2, 0.9});
+  const Literal x = limit_numbers({0.3, 0.2, 0.9});
   const Literal bends = jacrev(grad(f))(x).eval(), forward = hessian(f)(x).eval();
   const double h = 1e-6;
   for (std::size_t j = 0; j < 3; j++) {

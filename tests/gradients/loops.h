@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rondo/rondo.h"
+#include "support/expect.h"
 
 namespace rondo::testing {
 
@@ -122,6 +122,34 @@ inline std::vector<Checkpoint> lasting_policies_for(LoopKind kind) {
   if (kind == LoopKind::kWhile || kind == LoopKind::kDynamicFori)
     std::erase(all, Checkpoint::tape());
   return all;
+}
+
+/// Calls `test` with each loop and each policy of it.
+template <class Test>
+void for_each_loop(Test&& test) {
+  for (const LoopKind kind : kLoops) {
+    for (const Checkpoint policy : kPolicies) {
+      SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
+      test(kind, policy);
+    }
+  }
+}
+/// The same, with the policies whose gradient can be differentiated.
+template <class Test>
+void for_each_lasting_loop(Test&& test) {
+  for (const LoopKind kind : kLoops) {
+    for (const Checkpoint policy : lasting_policies_for(kind)) {
+      SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
+      test(kind, policy);
+    }
+  }
+}
+
+inline Literal row(const std::vector<double>& values) { return Literal::from(values); }
+/// The elements of an f64 array.
+inline std::vector<double> elements_of(const Tensor& x) {
+  const Literal value = x.eval();
+  return {value.data<double>().begin(), value.data<double>().end()};
 }
 
 }  // namespace rondo::testing

@@ -12,16 +12,6 @@
 namespace rondo::testing {
 namespace {
 
-Literal row(std::vector<double> values) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return Literal::from(values, {size});
-}
-
-std::vector<double> numbers(const Tensor& x) {
-  const Literal value = x.eval();
-  return {value.data<double>().begin(), value.data<double>().end()};
-}
-
 TEST(Modes, EagerLazyAndJittedAgree) {
   for (const LoopKind kind : kLoops) {
     for (const Checkpoint policy : kPolicies) {
@@ -41,8 +31,8 @@ TEST(Modes, EagerLazyAndJittedAgree) {
       const Literal w = Literal::from(std::vector<double>{0.9, -0.4, 0.3, 1.1}, {2, 2});
       const auto slopes = grad<0, 1>(f);
       const auto lazy = slopes(x, w);
-      const std::vector<double> of_x = numbers(std::get<0>(lazy)),
-                                of_w = numbers(std::get<1>(lazy));
+      const std::vector<double> of_x = elements_of(std::get<0>(lazy)),
+                                of_w = elements_of(std::get<1>(lazy));
       const auto same = [&](const Tensor& got_x, const Tensor& got_w) {
         expect_close<double>(got_x, {2}, of_x, 1e-13);
         expect_close<double>(got_w, {2, 2}, of_w, 1e-13);

@@ -10,11 +10,6 @@
 namespace rondo::testing {
 namespace {
 
-Literal row(std::vector<double> values) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return Literal::from(values, {size});
-}
-
 /// Both modes over both modes against differences.
 template <std::size_t n = 1, class F>
 void check_second_order(F f, const std::vector<Literal>& at) {
@@ -24,20 +19,9 @@ void check_second_order(F f, const std::vector<Literal>& at) {
   EXPECT_EQ(derivative_error(of_tensors<n>(f), at, check), "");
 }
 
-/// Calls `test` with each loop, and with each policy of it.
-template <class Test>
-void for_each_loop(Test&& test) {
-  for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : lasting_policies_for(kind)) {
-      SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
-      test(kind, policy);
-    }
-  }
-}
-
 TEST(Order, DerivativesOfAPowerThroughEveryLoop) {
   // x^8 by squaring three times.
-  for_each_loop([](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([](LoopKind kind, Checkpoint policy) {
     const auto f = [&](Tensor x) {
       return run_loop(
           kind, {.known = 3, .promised = 3}, [](Tensor, Tensor x) { return x * x; }, x, policy);
@@ -76,7 +60,7 @@ TEST(Order, ThreeTimesInReverseThroughSlots) {
 }
 
 TEST(Order, NoTripsHaveNoCurvature) {
-  for_each_loop([](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([](LoopKind kind, Checkpoint policy) {
     const auto f = [&](Tensor x) {
       return run_loop(
           kind, {.known = 0, .promised = 3}, [](Tensor, Tensor x) { return x * x; }, x, policy);
@@ -88,7 +72,7 @@ TEST(Order, NoTripsHaveNoCurvature) {
 
 TEST(Order, LoopsWithWeights) {
   // Seven trips: more than the slots, fewer than a period's multiple.
-  for_each_loop([](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([](LoopKind kind, Checkpoint policy) {
     check_second_order<2>(
         [&](Tensor x, Tensor w) {
           return run_loop(
@@ -296,7 +280,7 @@ TEST(Order, LoopsInBranches) {
 }
 
 TEST(Order, BranchesInLoops) {
-  for_each_loop([](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([](LoopKind kind, Checkpoint policy) {
     check_second_order<2>(
         [&](Tensor x, Tensor w) {
           return run_loop(
@@ -315,7 +299,7 @@ TEST(Order, BranchesInLoops) {
 TEST(Order, HessianOfALoop) {
   // Two trips of x -> A x, then x . x: the Hessian is 2 (A A)^T (A A).
   const Tensor a = constant({{0.5, -1.0}, {2.0, 0.25}});
-  for_each_loop([&](LoopKind kind, Checkpoint policy) {
+  for_each_lasting_loop([&](LoopKind kind, Checkpoint policy) {
     const auto f = [&](Tensor x) {
       const Tensor end = run_loop(
           kind, {.known = 2, .promised = 2}, [&](Tensor, Tensor x) { return dot(a, x); }, x,

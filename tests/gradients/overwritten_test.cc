@@ -13,7 +13,7 @@
 namespace rondo::testing {
 namespace {
 
-Literal numbers(int count) {
+Literal first_numbers(int count) {
   std::vector<double> all;
   for (int k = 0; k < count; k++) all.push_back(0.8 * std::sin(3.7 * k + 1));
   return Literal::from(all, {count});
@@ -167,7 +167,7 @@ TEST(Overwritten, GradientsAreThoseOfTheUnrolledLoop) {
     for (const int trips : {0, 1, 7}) {
       SCOPED_TRACE(body.name + ", " + std::to_string(trips) + " trips");
       const auto slopes = [&](LoopKind kind) {
-        return jit(grad([&](Tensor x) { return outcome(kind, trips, body, x); }))(numbers(9));
+        return jit(grad([&](Tensor x) { return outcome(kind, trips, body, x); }))(first_numbers(9));
       };
       const Literal expected = slopes(LoopKind::kUnrolled).eval();
       const std::span<const double> want = expected.data<double>();
@@ -183,7 +183,8 @@ TEST(Overwritten, GradientsAreTheSlopes) {
   for (const Body& body : bodies()) {
     for (const LoopKind kind : {LoopKind::kFori, LoopKind::kPromisedWhile, LoopKind::kWhile}) {
       SCOPED_TRACE(body.name + ", " + name_of(kind));
-      check_grads([&](Tensor x) { return outcome(kind, 5, body, x); }, std::tuple(numbers(9)));
+      check_grads([&](Tensor x) { return outcome(kind, 5, body, x); },
+                  std::tuple(first_numbers(9)));
     }
   }
 }
@@ -192,7 +193,7 @@ TEST(Overwritten, SecondDerivativesAreTheSlopesOfTheGradient) {
   for (const Body& body : bodies()) {
     SCOPED_TRACE(body.name);
     check_grads([&](Tensor x) { return outcome(LoopKind::kFori, 3, body, x); },
-                std::tuple(numbers(9)), {.order = 2});
+                std::tuple(first_numbers(9)), {.order = 2});
   }
 }
 
@@ -202,7 +203,8 @@ TEST(Overwritten, GradientsHaveTheBitsOfThoseFromKeptCarries) {
     for (const LoopKind kind : {LoopKind::kFori, LoopKind::kPromisedWhile}) {
       SCOPED_TRACE(body.name + ", " + name_of(kind));
       const auto slopes = [&](Checkpoint policy) {
-        return jit(grad([&](Tensor x) { return outcome(kind, 7, body, x, policy); }))(numbers(9))
+        return jit(grad([&](Tensor x) { return outcome(kind, 7, body, x, policy); }))(
+                   first_numbers(9))
             .eval();
       };
       EXPECT_TRUE(slopes(Checkpoint::tape()).identical(slopes(Checkpoint::online(3))));

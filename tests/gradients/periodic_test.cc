@@ -6,7 +6,7 @@
 namespace rondo {
 namespace {
 
-auto squares(std::int64_t limit, std::int64_t period) {
+auto periodic_squares(std::int64_t limit, std::int64_t period) {
   return [=](Tensor x) {
     return while_loop(
         [](Tensor a) { return a < 100.0; }, [](Tensor a) { return a * a + 0.5; }, x,
@@ -32,23 +32,24 @@ TEST(PeriodicWhile, GivesTheGradientWhateverThePeriod) {
   const Slopes slopes = expected(1.1);
   for (const std::int64_t limit : {4, 5, 7, 20}) {
     for (const std::int64_t period : {1, 2, 3, 4, 7}) {
-      const auto f = squares(limit, period);
+      const auto f = periodic_squares(limit, period);
       EXPECT_NEAR(jit(grad(f))(1.1).item<double>(), slopes.first, 1e-9 * slopes.first)
           << limit << " trips promised, period " << period;
     }
   }
-  EXPECT_NEAR(hessian(squares(10, 3))(1.1).item<double>(), slopes.second, 1e-9 * slopes.second);
+  EXPECT_NEAR(hessian(periodic_squares(10, 3))(1.1).item<double>(), slopes.second,
+              1e-9 * slopes.second);
 }
 
 TEST(PeriodicWhile, NoTripIsTheIdentity) {
-  EXPECT_EQ(jit(grad(squares(10, 3)))(200.0).item<double>(), 1);
+  EXPECT_EQ(jit(grad(periodic_squares(10, 3)))(200.0).item<double>(), 1);
 }
 
 TEST(PeriodicWhile, ABrokenPromiseIsAnError) {
   for (const std::int64_t limit : {2, 3}) {
     for (const std::int64_t period : {1, 2}) {
       try {
-        jit(grad(squares(limit, period)))(1.1);
+        jit(grad(periodic_squares(limit, period)))(1.1);
         FAIL() << limit << " trips promised, period " << period;
       } catch (const ExecutionError& error) {
         EXPECT_NE(std::string(error.what()).find("squares"), std::string::npos) << error.what();

@@ -112,7 +112,7 @@ Tensor x_of(const std::vector<double>& values) { return Literal::from(values, {3
 Tensor w_of(const std::vector<double>& values) { return Literal::from(values, {3, 3}); }
 
 /// Both gradients, one number after the other.
-std::vector<double> numbers(const std::tuple<Tensor, Tensor>& slopes) {
+std::vector<double> slope_numbers(const std::tuple<Tensor, Tensor>& slopes) {
   std::vector<double> all;
   for (const Tensor& slope : {std::get<0>(slopes), std::get<1>(slopes)}) {
     const Literal value = slope.eval();
@@ -134,7 +134,7 @@ std::vector<double> unrolled_gradient(const Program& program, int n) {
   const auto f = [&](Tensor x, Tensor w) {
     return loss(program, LoopKind::kUnrolled, {n}, {}, x, w);
   };
-  return numbers(jit(grad<0, 1>(f))(x_of(kX), w_of(kW)));
+  return slope_numbers(jit(grad<0, 1>(f))(x_of(kX), w_of(kW)));
 }
 
 class UnrolledGradient : public ::testing::TestWithParam<Program> {};
@@ -183,9 +183,9 @@ TEST_P(PolicyGradient, EqualsThatOfTheUnrolledLoop) {
       known = kTripCounts[k];
       SCOPED_TRACE(name_of(policy) + ", " + std::to_string(known) + " trips");
       // A loop of known length needs a separate program for each.
-      const std::vector<double> got = has_known_length(kind())
-                                          ? numbers(jit(grad<0, 1>(f))(x_of(kX), w_of(kW), known))
-                                          : numbers(slopes(x_of(kX), w_of(kW), known));
+      const std::vector<double> got =
+          has_known_length(kind()) ? slope_numbers(jit(grad<0, 1>(f))(x_of(kX), w_of(kW), known))
+                                   : slope_numbers(slopes(x_of(kX), w_of(kW), known));
       expect_near(got, expected[k], 1e-11);
     }
   }

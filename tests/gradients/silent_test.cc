@@ -7,22 +7,6 @@
 namespace rondo::testing {
 namespace {
 
-/// Calls `check` for each loop with each of its policies.
-template <class Check>
-void for_each_loop(Check&& check) {
-  for (const LoopKind kind : kLoops) {
-    for (const Checkpoint policy : kPolicies) {
-      SCOPED_TRACE(name_of(kind) + " " + name_of(policy));
-      check(kind, policy);
-    }
-  }
-}
-
-Literal row(std::vector<double> values) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return Literal::from(values, {size});
-}
-
 TEST(SilentlyWrong, ZeroTripsAreTheIdentity) {
   for_each_loop([](LoopKind kind, Checkpoint policy) {
     const auto f = [&](Tensor x, Tensor w, Tensor n) {
@@ -150,7 +134,7 @@ TEST(SilentlyWrong, APromiseOfTripsThatIsBroken) {
   }
 }
 
-std::int64_t evaluations(const Executable& program, const std::vector<Literal>& arguments) {
+std::int64_t evaluations_of_loop(const Executable& program, const std::vector<Literal>& arguments) {
   RunStats stats;
   RunOptions options;
   options.stats = &stats;
@@ -168,8 +152,9 @@ TEST(SilentlyWrong, CostGrowsWithTheTrips) {
             kind, {.known = n, .given = given, .promised = 400},
             [](Tensor, Tensor x) { return sin(x) * 1.5; }, x);
       };
-      return evaluations(compile(trace(grad(f), f64(), s32()), {.executor = Executor::kReference}),
-                         {Literal::scalar(0.5), Literal::scalar(n)});
+      return evaluations_of_loop(
+          compile(trace(grad(f), f64(), s32()), {.executor = Executor::kReference}),
+          {Literal::scalar(0.5), Literal::scalar(n)});
     };
     const double few = static_cast<double>(cost(100)), many = static_cast<double>(cost(400));
     EXPECT_LE(many, 6 * few);  // n^2 would be 16
@@ -193,7 +178,8 @@ TEST(SilentlyWrong, AnInputThatTheLossIgnoresCostsNothing) {
     EXPECT_EQ(program.stats().loops, 0);
     const std::vector<Literal> arguments{Literal::scalar(0.5), row({3, 4}), Literal::scalar(50)};
     expect_values<double>(compile(program).run(arguments)[0], {2}, {0, 0});
-    EXPECT_LE(evaluations(compile(program, {.executor = Executor::kReference}), arguments), 2);
+    EXPECT_LE(evaluations_of_loop(compile(program, {.executor = Executor::kReference}), arguments),
+              2);
   });
 }
 

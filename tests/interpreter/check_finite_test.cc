@@ -9,7 +9,7 @@
 namespace rondo::testing {
 namespace {
 
-std::string failure(const Executable& program, const std::vector<Literal>& arguments) {
+std::string failure_of_values(const Executable& program, const std::vector<Literal>& arguments) {
   try {
     program.run(arguments, {.check_finite = true});
   } catch (const ExecutionError& error) {
@@ -29,7 +29,7 @@ TEST(CheckFinite, NamesTheOpTheTripTheOperandsAndTheLine) {
   for (const Executor executor : {Executor::kReference, Executor::kBytecode}) {
     const Executable program = compile(f, {.executor = executor});
     // 3.0625, 1.436..., 0.660..., then the root of a negative number.
-    const std::string message = failure(program, {Literal::scalar(3.0625f)});
+    const std::string message = failure_of_values(program, {Literal::scalar(3.0625f)});
     float y = 3.0625f;
     int trips = 0;
     while (!std::isnan(y)) y = std::sqrt(y - 1), trips++;
@@ -41,21 +41,21 @@ TEST(CheckFinite, NamesTheOpTheTripTheOperandsAndTheLine) {
         << message;
     EXPECT_NE(message.find("operand 0: f32[] -0."), std::string::npos)
         << "the operand: " << message;
-    EXPECT_EQ(failure(program, {Literal::scalar(1e30f)}), "");
+    EXPECT_EQ(failure_of_values(program, {Literal::scalar(1e30f)}), "");
   }
 }
 
 TEST(CheckFinite, NamesAnArgumentThatIsNotFinite) {
   const Function f = trace([](Tensor x, Tensor y) { return x + y; }, f32(), f32({3}));
-  const std::string message =
-      failure(compile(f), {Literal::scalar(1.f), Literal::from<float>({1, INFINITY, 2}, {3})});
+  const std::string message = failure_of_values(
+      compile(f), {Literal::scalar(1.f), Literal::from<float>({1, INFINITY, 2}, {3})});
   EXPECT_NE(message.find("argument 1"), std::string::npos) << message;
   EXPECT_NE(message.find("element 1"), std::string::npos) << message;
 }
 
 TEST(CheckFinite, AnInfinityThatAProgramAsksForIsNone) {
   const Function f = trace([](Tensor x) { return max(where(x > 0, x, -INFINITY)); }, f32({3}));
-  EXPECT_EQ(failure(compile(f), {Literal::from<float>({1, -2, 3}, {3})}), "");
+  EXPECT_EQ(failure_of_values(compile(f), {Literal::from<float>({1, -2, 3}, {3})}), "");
 }
 
 }  // namespace

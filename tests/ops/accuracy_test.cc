@@ -42,7 +42,7 @@ double distance_in_ulp(T got, long double exact) {
 
 /// Bit patterns over the whole range, numbers of the sizes that programs have, and special ones.
 template <class T>
-std::vector<T> numbers(int count, std::uint64_t seed) {
+std::vector<T> arguments_of(int count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<T> all;
   for (T special : {T(0), T(1), T(2), T(0.5), T(3), std::numeric_limits<T>::infinity(),
@@ -85,7 +85,7 @@ using Unary = std::function<long double(long double)>;
 template <class T>
 void expect_unary(const std::string& name, double bound, const std::function<Tensor(Tensor)>& f,
                   const Unary& exact) {
-  const std::vector<T> xs = numbers<T>(20000, 20261125);
+  const std::vector<T> xs = arguments_of<T>(20000, 20261125);
   const Literal got = jit(f)(constant(xs)).eval();
   Worst worst;
   for (std::size_t i = 0; i < xs.size(); i++) {
@@ -103,13 +103,13 @@ using Binary = std::function<long double(long double, long double)>;
 template <class T>
 void expect_binary(const std::string& name, double bound,
                    const std::function<Tensor(Tensor, Tensor)>& f, const Binary& exact) {
-  const std::vector<T> some = numbers<T>(60, 3), others = numbers<T>(60, 4);
+  const std::vector<T> some = arguments_of<T>(60, 3), others = arguments_of<T>(60, 4);
   std::vector<T> xs, ys;
   for (T x : some) {
     for (T y : others) xs.push_back(x), ys.push_back(y);
   }
   // Close to each other, where differences and quotients lose most.
-  for (T x : numbers<T>(3000, 5)) {
+  for (T x : arguments_of<T>(3000, 5)) {
     xs.push_back(x), ys.push_back(std::nextafter(x, T(1)));
     xs.push_back(x), ys.push_back(x * T(1.37));
   }

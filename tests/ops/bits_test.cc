@@ -11,9 +11,9 @@ using namespace testing;
 
 template <class T>
 class Bits : public ::testing::Test {};
-using Integers = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                                  std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-TYPED_TEST_SUITE(Bits, Integers);
+using IntegersOfBits = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                                        std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(Bits, IntegersOfBits);
 
 TYPED_TEST(Bits, CombineBitByBit) {
   using T = TypeParam;

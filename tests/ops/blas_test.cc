@@ -15,7 +15,7 @@ namespace rondo {
 namespace {
 
 /// Whether a library of this name is loaded in the process.
-bool is_loaded(const std::string& name) {
+bool is_mapped(const std::string& name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (line.find(name) != std::string::npos) return true;
@@ -49,7 +49,7 @@ TEST(Blas, IsLoadedWithTheFirstLargeProduct) {
   }
   const Tensor a = full(f32({64, 64}), 0.5f);
   EXPECT_EQ(matmul(full(f32({2, 2}), 0.5f), full(f32({2, 2}), 2.f)).eval().data<float>()[0], 2.f);
-  EXPECT_FALSE(is_loaded("openblas"));  // so its threads have not been started
+  EXPECT_FALSE(is_mapped("openblas"));  // so its threads have not been started
   EXPECT_EQ(matmul(a, a).eval().data<float>()[64 * 64 - 1], 16.f);
 }
 

@@ -13,9 +13,10 @@ using namespace testing;
 
 template <class T>
 class FloatToInteger : public ::testing::Test {};
-using Integers = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                                  std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-TYPED_TEST_SUITE(FloatToInteger, Integers);
+using ConvertedIntegers =
+    ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                     std::uint16_t, std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(FloatToInteger, ConvertedIntegers);
 
 TYPED_TEST(FloatToInteger, TruncatesAndSaturates) {
   using T = TypeParam;
@@ -131,7 +132,7 @@ TEST(Convert, EveryPairOfDtypes) {
 
 /// What the definition says, by frexp and nearbyint: no number of the format has a finer grain than
 /// its least normal number of this exponent.
-double reduced(double x, int exponent_bits, int mantissa_bits, int own_exponent_bits) {
+double reduced_to(double x, int exponent_bits, int mantissa_bits, int own_exponent_bits) {
   if (!std::isfinite(x) || x == 0) return x;
   const int bias = (1 << (std::min(exponent_bits, own_exponent_bits) - 1)) - 1;
   int exponent = 0;
@@ -154,8 +155,8 @@ double reduced(double x, int exponent_bits, int mantissa_bits, int own_exponent_
 
 template <class T>
 class ReducePrecision : public ::testing::Test {};
-using Floats = ::testing::Types<float16, bfloat16, float, double>;
-TYPED_TEST_SUITE(ReducePrecision, Floats);
+using ConvertedFloats = ::testing::Types<float16, bfloat16, float, double>;
+TYPED_TEST_SUITE(ReducePrecision, ConvertedFloats);
 
 TYPED_TEST(ReducePrecision, RoundsToAnyFormat) {
   using T = TypeParam;
@@ -189,7 +190,7 @@ TYPED_TEST(ReducePrecision, RoundsToAnyFormat) {
     std::vector<double> want;
     for (const T number : numbers)
       want.push_back(
-          reduced(static_cast<double>(number), exponent, std::min(mantissa, own_mantissa), own));
+          reduced_to(static_cast<double>(number), exponent, std::min(mantissa, own_mantissa), own));
     SCOPED_TRACE(std::to_string(exponent) + ", " + std::to_string(mantissa));
     expect_signed(convert(reduce_precision(x, exponent, mantissa), DType::kF64), want);
   }

@@ -34,9 +34,9 @@ std::vector<T> running(std::vector<T> x, const Shape& shape, std::int64_t axis, 
 
 template <class T>
 class Cumulative : public ::testing::Test {};
-using Types =
+using CumulativeTypes =
     ::testing::Types<std::int8_t, std::int32_t, std::uint16_t, std::int64_t, float, double>;
-TYPED_TEST_SUITE(Cumulative, Types);
+TYPED_TEST_SUITE(Cumulative, CumulativeTypes);
 
 // Whole numbers, so that the order of a sum makes no difference.
 TYPED_TEST(Cumulative, IsTheLoop) {

@@ -62,7 +62,7 @@ Literal turned(const Literal& x) {
   return (x.type().rank() == 2 ? transpose(x) : transpose(x, std::vector<std::int64_t>{0, 2, 1}))
       .eval();
 }
-std::vector<double> numbers(const Literal& x) {
+std::vector<double> matrix_numbers(const Literal& x) {
   return {x.data<double>().begin(), x.data<double>().end()};
 }
 
@@ -97,8 +97,8 @@ TEST(Qr, FactorsMatricesOfAnyForm) {
           return std::pair(g.q, g.r);
         },
         a);
-    expect_close<double>(loop[0], f.q.shape(), numbers(f.q.eval()), 1e-11, 1e-13);
-    expect_close<double>(loop[1], f.r.shape(), numbers(f.r.eval()), 1e-11, 1e-13);
+    expect_close<double>(loop[0], f.q.shape(), matrix_numbers(f.q.eval()), 1e-11, 1e-13);
+    expect_close<double>(loop[1], f.r.shape(), matrix_numbers(f.r.eval()), 1e-11, 1e-13);
     if (m == 1) continue;
     check_grads(
         [](Tensor x) {
@@ -127,9 +127,10 @@ TEST(Eigh, FindsValuesAndVectors) {
   const std::vector<Literal> loop = run_expanded(parts, x);
   for (const auto& [w, v] :
        {std::pair(values.eval(), vectors.eval()), std::pair(loop[0], loop[1])}) {
-    expect_product(HostMatrices(v), numbers(w), HostMatrices(turned(v)), HostMatrices(x));
+    expect_product(HostMatrices(v), matrix_numbers(w), HostMatrices(turned(v)), HostMatrices(x));
     expect_orthonormal_columns(HostMatrices(v));
-    for (std::size_t i = 0; i + 1 < 12; i++) EXPECT_LE(numbers(w)[i], numbers(w)[i + 1]);
+    for (std::size_t i = 0; i + 1 < 12; i++)
+      EXPECT_LE(matrix_numbers(w)[i], matrix_numbers(w)[i + 1]);
   }
   const Literal bad = eigh(constant({{1.0, 0.0}, {kNan * 1.0, 1.0}})).values.eval();
   EXPECT_TRUE(std::isnan(bad.data<double>()[0]) && std::isnan(bad.data<double>()[1]));
@@ -145,12 +146,12 @@ TEST(Eigh, HasDerivatives) {
 }
 
 void check_svd(const Literal& a, const Literal& u, const Literal& s, const Literal& vt) {
-  expect_product(HostMatrices(u), numbers(s), HostMatrices(vt), HostMatrices(a));
+  expect_product(HostMatrices(u), matrix_numbers(s), HostMatrices(vt), HostMatrices(a));
   expect_orthonormal_columns(HostMatrices(u));
   expect_orthonormal_columns(HostMatrices(turned(vt)));
   const std::int64_t k = s.shape()[s.type().rank() - 1];
   for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(k); i++)
-    EXPECT_GE(numbers(s)[i], numbers(s)[i + 1]);
+    EXPECT_GE(matrix_numbers(s)[i], matrix_numbers(s)[i + 1]);
 }
 
 TEST(Svd, FactorsMatricesOfAnyForm) {

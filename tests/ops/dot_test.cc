@@ -55,7 +55,7 @@ std::vector<T> products(const std::vector<T>& a, const Shape& a_shape, const std
 }
 
 template <class T>
-std::vector<T> small_numbers(std::int64_t count, Shapes& shapes) {
+std::vector<T> dot_numbers(std::int64_t count, Shapes& shapes) {
   std::vector<T> values;
   for (std::int64_t i = 0; i < count; i++)
     values.push_back(static_cast<T>(shapes.number(std::is_unsigned_v<T> ? 0 : -5, 5)));
@@ -64,9 +64,9 @@ std::vector<T> small_numbers(std::int64_t count, Shapes& shapes) {
 
 template <class T>
 class DotGeneral : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::int16_t, std::uint16_t, std::int32_t,
-                               std::uint64_t, float, double>;
-TYPED_TEST_SUITE(DotGeneral, Types);
+using DotTypes = ::testing::Types<std::int8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                  std::uint64_t, float, double>;
+TYPED_TEST_SUITE(DotGeneral, DotTypes);
 
 // Whole numbers, so that the order of a sum makes no difference; integers wrap.
 TYPED_TEST(DotGeneral, IsTheSumThatDefinesIt) {
@@ -108,8 +108,8 @@ TYPED_TEST(DotGeneral, IsTheSumThatDefinesIt) {
       {{1, 1, 5}, {5, 1}, {{}, {}, {2}, {0}}, {1, 1, 1}}};
   Shapes shapes(13);
   for (const Case& c : cases) {
-    const std::vector<T> a = small_numbers<T>(c.a.elements(), shapes),
-                         b = small_numbers<T>(c.b.elements(), shapes);
+    const std::vector<T> a = dot_numbers<T>(c.a.elements(), shapes),
+                         b = dot_numbers<T>(c.b.elements(), shapes);
     SCOPED_TRACE(c.a.str() + " by " + c.b.str() + " to " + c.result.str());
     expect_values(dot_general(Tensor(Literal::from(a, c.a)), Tensor(Literal::from(b, c.b)), c.dims),
                   c.result, products<T, Acc>(a, c.a, b, c.b, c.dims, c.result));
@@ -158,7 +158,7 @@ TEST(DotGeneral, LongSumsAreAccurate) {
 TEST(Dot, FollowsNumPy) {
   Shapes shapes(17);
   auto numbers = [&](const Shape& shape) {
-    return Literal::from(small_numbers<std::int32_t>(shape.elements(), shapes), shape);
+    return Literal::from(dot_numbers<std::int32_t>(shape.elements(), shapes), shape);
   };
   auto expect_dot = [&](const Shape& a, const Shape& b, const DotDims& dims, const Shape& result) {
     const Literal x = numbers(a), y = numbers(b);
@@ -183,8 +183,8 @@ TEST(Matmul, FollowsNumPy) {
   // Each matrix of the broadcast batch by a loop.
   auto expect_product = [&](const Shape& a, const Shape& b, const Shape& result) {
     SCOPED_TRACE(a.str() + " by " + b.str());
-    const std::vector<std::int32_t> x = small_numbers<std::int32_t>(a.elements(), shapes),
-                                    y = small_numbers<std::int32_t>(b.elements(), shapes);
+    const std::vector<std::int32_t> x = dot_numbers<std::int32_t>(a.elements(), shapes),
+                                    y = dot_numbers<std::int32_t>(b.elements(), shapes);
     const Shape a2 = a.rank() == 1 ? Shape{1, a[0]} : a, b2 = b.rank() == 1 ? Shape{b[0], 1} : b;
     std::vector<std::int32_t> want;
     for_each_index(result, [&](Index index) {

@@ -22,7 +22,7 @@ struct DynamicCase {
   }
 };
 
-DynamicCase random_case(Shapes& shapes, std::int64_t rank) {
+DynamicCase random_slice(Shapes& shapes, std::int64_t rank) {
   DynamicCase c;
   c.array = shapes.shape(rank);
   std::vector<std::int64_t> sizes;
@@ -39,7 +39,7 @@ DynamicCase random_case(Shapes& shapes, std::int64_t rank) {
 TEST(DynamicSlice, TakesThePartAtTheClampedStarts) {
   Shapes shapes(30);
   for (int i = 0; i < 150; i++) {
-    const DynamicCase c = random_case(shapes, i % 5);
+    const DynamicCase c = random_slice(shapes, i % 5);
     const auto starts = i % 2 == 0 ? c.tensors<std::int32_t>() : c.tensors<std::int8_t>();
     expect_moved([&](const Tensor& x) { return dynamic_slice(x, starts, c.part.vector()); },
                  c.array, c.part,
@@ -55,7 +55,7 @@ TEST(DynamicSlice, TakesThePartAtTheClampedStarts) {
 TEST(DynamicUpdateSlice, PutsThePartAtTheClampedStarts) {
   Shapes shapes(31);
   for (int i = 0; i < 150; i++) {
-    const DynamicCase c = random_case(shapes, i % 5);
+    const DynamicCase c = random_slice(shapes, i % 5);
     const auto starts = i % 2 == 0 ? c.tensors<std::int64_t>() : c.tensors<std::int16_t>();
     // The update consists of fillers: what it covers is 0.
     expect_moved(

@@ -82,8 +82,8 @@ void expect_same(const Literal& got, const Literal& want, const Literal& at, dou
 
 template <class T>
 class RealExpansions : public ::testing::Test {};
-using Floats = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(RealExpansions, Floats);
+using ExpandedFloats = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(RealExpansions, ExpandedFloats);
 
 TYPED_TEST(RealExpansions, AreTheFunctions) {
   using T = TypeParam;

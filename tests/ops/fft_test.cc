@@ -59,8 +59,8 @@ std::vector<std::complex<T>> transformed(const std::vector<std::complex<T>>& x, 
 }
 
 template <class T>
-void expect_near(const Tensor& got, const Shape& shape, const std::vector<std::complex<T>>& want,
-                 double tolerance) {
+void expect_near_transform(const Tensor& got, const Shape& shape,
+                           const std::vector<std::complex<T>>& want, double tolerance) {
   const Literal value = got.eval();
   ASSERT_EQ(value.type(), (TensorType{dtype_of<std::complex<T>>, shape}));
   double most = 0, error = 0;
@@ -93,8 +93,8 @@ TYPED_TEST(Fft, IsTheSumForEveryLength) {
       const Shape shape{rows, n};
       const auto x = some_complex<T>(rows * n, 3);
       const Tensor tensor = Literal::from(x, shape);
-      expect_near(fft(tensor), shape, transformed(x, shape, 1, -1), this->kTolerance);
-      expect_near(ifft(tensor), shape, transformed(x, shape, 1, 1), this->kTolerance);
+      expect_near_transform(fft(tensor), shape, transformed(x, shape, 1, -1), this->kTolerance);
+      expect_near_transform(ifft(tensor), shape, transformed(x, shape, 1, 1), this->kTolerance);
     }
   }
 }
@@ -119,8 +119,8 @@ TYPED_TEST(Fft, OfLongRows) {
       want.emplace_back(static_cast<T>(sum.real()), static_cast<T>(sum.imag()));
     }
     const Tensor transform = fft(Literal::from(x));
-    expect_near(transform, {n}, want, this->kTolerance);
-    expect_near(ifft(transform), {n}, x, 4 * this->kTolerance);
+    expect_near_transform(transform, {n}, want, this->kTolerance);
+    expect_near_transform(ifft(transform), {n}, x, 4 * this->kTolerance);
   }
 }
 
@@ -134,12 +134,12 @@ TYPED_TEST(Fft, OfSeveralAxes) {
     for (const std::int64_t axis : axes) result = transformed(result, shape, axis, sign);
     return result;
   };
-  expect_near(fft(tensor, {1}), shape, along({1}, -1), this->kTolerance);
-  expect_near(fft(tensor, {0, -1}), shape, along({0, 3}, -1), this->kTolerance);
-  expect_near(fft2(tensor), shape, along({2, 3}, -1), this->kTolerance);
-  expect_near(ifft2(tensor), shape, along({2, 3}, 1), this->kTolerance);
-  expect_near(fftn(tensor), shape, along({0, 1, 2, 3}, -1), this->kTolerance);
-  expect_near(ifftn(tensor, {1, 2}), shape, along({1, 2}, 1), this->kTolerance);
+  expect_near_transform(fft(tensor, {1}), shape, along({1}, -1), this->kTolerance);
+  expect_near_transform(fft(tensor, {0, -1}), shape, along({0, 3}, -1), this->kTolerance);
+  expect_near_transform(fft2(tensor), shape, along({2, 3}, -1), this->kTolerance);
+  expect_near_transform(ifft2(tensor), shape, along({2, 3}, 1), this->kTolerance);
+  expect_near_transform(fftn(tensor), shape, along({0, 1, 2, 3}, -1), this->kTolerance);
+  expect_near_transform(ifftn(tensor, {1, 2}), shape, along({1, 2}, 1), this->kTolerance);
 }
 
 TYPED_TEST(Fft, OfReals) {
@@ -155,8 +155,8 @@ TYPED_TEST(Fft, OfReals) {
       for (std::int64_t k = 0; k <= n / 2; k++)
         half.push_back(whole[static_cast<std::size_t>(row * n + k)]);
     }
-    expect_near(rfft(reals), {2, n / 2 + 1}, half, this->kTolerance);
-    expect_near(fft(reals), {2, n}, whole, this->kTolerance);
+    expect_near_transform(rfft(reals), {2, n / 2 + 1}, half, this->kTolerance);
+    expect_near_transform(fft(reals), {2, n}, whole, this->kTolerance);
     const Literal back = irfft(rfft(reals), n).eval();
     for (std::size_t i = 0; i < x.size(); i++)
       EXPECT_NEAR(back.data<T>()[i], x[i], 2 * this->kTolerance);

@@ -233,8 +233,8 @@ TEST(SortKernels, ThePassesDoNotHideTheOrder) {
 
 /// Small integers, so that every order of summation gives the same result.
 template <class T>
-void expect_product(std::int64_t m, std::int64_t k, std::int64_t n, bool a_swapped,
-                    bool b_swapped) {
+void expect_kernel_product(std::int64_t m, std::int64_t k, std::int64_t n, bool a_swapped,
+                           bool b_swapped) {
   std::mt19937 random(static_cast<unsigned>(m * 1000 + k * 10 + n));
   auto filled = [&](std::int64_t count) {
     std::vector<T> values(static_cast<std::size_t>(count));
@@ -265,9 +265,9 @@ TEST(DotKernels, OfSizesOnBothSidesOfTheLibrarys) {
   for (const bool a_swapped : {false, true}) {
     for (const bool b_swapped : {false, true}) {
       for (const std::int64_t size : {1, 3, 4, 16, 33, 70}) {
-        expect_product<float>(size, 40, 21, a_swapped, b_swapped);
-        expect_product<double>(19, size, 50, a_swapped, b_swapped);
-        expect_product<float>(30, 64, size, a_swapped, b_swapped);
+        expect_kernel_product<float>(size, 40, 21, a_swapped, b_swapped);
+        expect_kernel_product<double>(19, size, 50, a_swapped, b_swapped);
+        expect_kernel_product<float>(30, 64, size, a_swapped, b_swapped);
       }
     }
   }

@@ -50,7 +50,7 @@ Matrix adjoint_of(const Matrix& a) {
   return b;
 }
 /// In the upper left part that both have.
-void expect_near(const Matrix& a, const Matrix& b, double error) {
+void expect_near_elements(const Matrix& a, const Matrix& b, double error) {
   double worst = 0;
   for (std::int64_t i = 0; i < std::min(a.rows, b.rows); i++) {
     for (std::int64_t j = 0; j < std::min(a.columns, b.columns); j++)
@@ -58,10 +58,10 @@ void expect_near(const Matrix& a, const Matrix& b, double error) {
   }
   EXPECT_LE(worst, error);
 }
-void expect_orthonormal_columns(const Matrix& q, double error) {
+void expect_orthonormal(const Matrix& q, double error) {
   Matrix one(q.columns, q.columns);
   for (std::int64_t i = 0; i < q.columns; i++) one(i, i) = 1;
-  expect_near(product(adjoint_of(q), q), one, error);
+  expect_near_elements(product(adjoint_of(q), q), one, error);
 }
 
 Tensor random_matrix(DType dtype, std::int64_t m, std::int64_t n) {
@@ -89,8 +89,8 @@ TEST(Lapack, Cholesky) {
     // What is above the diagonal is not read.
     const Tensor l = cholesky(where(tril(ones(f32({kSize, kSize}))) == 1, x, kNan));
     const Matrix factor(l);
-    expect_near(product(factor, adjoint_of(factor)), Matrix(x), error);
-    expect_near(factor, Matrix(cholesky(slice(x, {0, 0}, {kNarrow, kNarrow}))), error);
+    expect_near_elements(product(factor, adjoint_of(factor)), Matrix(x), error);
+    expect_near_elements(factor, Matrix(cholesky(slice(x, {0, 0}, {kNarrow, kNarrow}))), error);
     for (std::int64_t i = 0; i < kSize; i++) {
       for (std::int64_t j = i + 1; j < kSize; j++) ASSERT_EQ(factor(i, j), 0.0);
     }
@@ -132,7 +132,7 @@ TEST(Lapack, Lu) {
       for (std::int64_t i = 0; i < k; i++) {
         for (std::int64_t j = i; j < n; j++) u(i, j) = packed(i, j);
       }
-      expect_near(product(l, u), Matrix(take(a, f.permutation, 0)), error);
+      expect_near_elements(product(l, u), Matrix(take(a, f.permutation, 0)), error);
       const Literal pivots = f.pivots.eval(), own = narrow.pivots.eval();
       for (std::size_t i = 0; i < kNarrow; i++)
         ASSERT_EQ(pivots.data<std::int32_t>()[i], own.data<std::int32_t>()[i]);
@@ -141,7 +141,7 @@ TEST(Lapack, Lu) {
       for (std::int64_t i = 0; i < kNarrow; i++) {
         for (std::int64_t j = 0; j < kNarrow; j++) same(i, j) = packed(i, j);
       }
-      expect_near(same, Matrix(narrow.lu), error * 100);
+      expect_near_elements(same, Matrix(narrow.lu), error * 100);
     }
   }
 }
@@ -176,13 +176,13 @@ TEST(Lapack, Qr) {
       const Tensor a = random_matrix(dtype, m, n);
       const Qr f = qr(a), narrow = qr(first_columns(a, kNarrow));
       const Matrix q(f.q), r(f.r);
-      expect_near(product(q, r), Matrix(a), error);
-      expect_orthonormal_columns(q, error);
+      expect_near_elements(product(q, r), Matrix(a), error);
+      expect_orthonormal(q, error);
       for (std::int64_t i = 0; i < r.rows; i++) {
         for (std::int64_t j = 0; j < i; j++) ASSERT_EQ(r(i, j), 0.0);
       }
-      expect_near(q, Matrix(narrow.q), error);  // the signs too
-      expect_near(r, Matrix(narrow.r), error);
+      expect_near_elements(q, Matrix(narrow.q), error);  // the signs too
+      expect_near_elements(r, Matrix(narrow.r), error);
     }
   }
   EXPECT_TRUE(std::isnan(qr(full(f64({kSize, kSize}), kNan)).r.eval().data<double>()[0]));
@@ -209,8 +209,8 @@ TEST(Lapack, Eigh) {
       for (std::int64_t k = 0; k < kSize; k++)
         scaled(i, k) *= values.data<double>()[static_cast<std::size_t>(k)];
     }
-    expect_near(product(scaled, adjoint_of(v)), Matrix(x), error);
-    expect_orthonormal_columns(v, error);
+    expect_near_elements(product(scaled, adjoint_of(v)), Matrix(x), error);
+    expect_orthonormal(v, error);
   }
 }
 
@@ -230,9 +230,9 @@ TEST(Lapack, Svd) {
         for (std::int64_t k = 0; k < u.columns; k++)
           scaled(i, k) *= s.data<double>()[static_cast<std::size_t>(k)];
       }
-      expect_near(product(scaled, vt), Matrix(a), error);
-      expect_orthonormal_columns(u, error);
-      expect_orthonormal_columns(adjoint_of(vt), error);
+      expect_near_elements(product(scaled, vt), Matrix(a), error);
+      expect_orthonormal(u, error);
+      expect_orthonormal(adjoint_of(vt), error);
       for (std::size_t k = 1; k < s.data<double>().size(); k++)
         EXPECT_GE(s.data<double>()[k - 1], s.data<double>()[k]);
     }

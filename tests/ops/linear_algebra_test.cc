@@ -33,15 +33,15 @@ Tensor positive(const Tensor& half) {
 
 /// A matrix on the host.
 template <class T>
-struct Matrix {
+struct RowMajor {
   std::int64_t rows, columns;
   std::vector<T> data;
 
-  Matrix(std::int64_t m, std::int64_t n)
+  RowMajor(std::int64_t m, std::int64_t n)
       : rows(m), columns(n), data(static_cast<std::size_t>(m * n)) {}
   /// Matrix number i of an array.
-  explicit Matrix(const Literal& all, std::int64_t i = 0)
-      : Matrix(all.shape()[all.type().rank() - 2], all.shape()[all.type().rank() - 1]) {
+  explicit RowMajor(const Literal& all, std::int64_t i = 0)
+      : RowMajor(all.shape()[all.type().rank() - 2], all.shape()[all.type().rank() - 1]) {
     const T* from = all.data<T>().data() + i * rows * columns;
     std::copy(from, from + rows * columns, data.begin());
   }
@@ -51,8 +51,8 @@ struct Matrix {
   const T& operator()(std::int64_t i, std::int64_t j) const {
     return data[static_cast<std::size_t>(i * columns + j)];
   }
-  Matrix adjoint() const {
-    Matrix turned(columns, rows);
+  RowMajor adjoint() const {
+    RowMajor turned(columns, rows);
     for (std::int64_t i = 0; i < rows; i++) {
       for (std::int64_t j = 0; j < columns; j++) {
         if constexpr (std::is_floating_point_v<T>)
@@ -66,8 +66,8 @@ struct Matrix {
 };
 
 template <class T>
-Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b) {
-  Matrix<T> product(a.rows, b.columns);
+RowMajor<T> operator*(const RowMajor<T>& a, const RowMajor<T>& b) {
+  RowMajor<T> product(a.rows, b.columns);
   for (std::int64_t i = 0; i < a.rows; i++) {
     for (std::int64_t j = 0; j < b.columns; j++) {
       for (std::int64_t k = 0; k < a.columns; k++) product(i, j) += a(i, k) * b(k, j);
@@ -77,20 +77,20 @@ Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b) {
 }
 
 template <class T>
-void expect_near(const Matrix<T>& got, const Matrix<T>& want, double tolerance) {
+void expect_near(const RowMajor<T>& got, const RowMajor<T>& want, double tolerance) {
   ASSERT_EQ(got.rows, want.rows);
   ASSERT_EQ(got.columns, want.columns);
   for (std::size_t i = 0; i < want.data.size(); i++)
     ASSERT_LE(std::abs(got.data[i] - want.data[i]), tolerance) << "element " << i;
 }
 template <class T>
-Matrix<T> identity(std::int64_t n) {
-  Matrix<T> one(n, n);
+RowMajor<T> identity(std::int64_t n) {
+  RowMajor<T> one(n, n);
   for (std::int64_t i = 0; i < n; i++) one(i, i) = 1;
   return one;
 }
 template <class T>
-void expect_lower(const Matrix<T>& x) {
+void expect_lower(const RowMajor<T>& x) {
   for (std::int64_t i = 0; i < x.rows; i++) {
     for (std::int64_t j = i + 1; j < x.columns; j++) EXPECT_EQ(x(i, j), T{});
   }
@@ -100,15 +100,15 @@ TEST(CholeskyOp, FactorsEachMatrix) {
   const Literal x = positive(random_matrices({3, 20, 20}, 1)).eval();
   const Literal l = cholesky(x).eval();
   for (std::int64_t i = 0; i < 3; i++) {
-    const Matrix<double> factor(l, i);
+    const RowMajor<double> factor(l, i);
     expect_lower(factor);
-    expect_near(factor * factor.adjoint(), Matrix<double>(x, i), 1e-12);
+    expect_near(factor * factor.adjoint(), RowMajor<double>(x, i), 1e-12);
   }
   const Literal half = complex_matrices({5, 5}, 3);
   const Literal hermitian = (matmul(half, conj(transpose(half))) + eye(5, DType::kC128)).eval();
-  const Matrix<std::complex<double>> factor(cholesky(hermitian).eval());
+  const RowMajor<std::complex<double>> factor(cholesky(hermitian).eval());
   expect_lower(factor);
-  expect_near(factor * factor.adjoint(), Matrix<std::complex<double>>(hermitian), 1e-12);
+  expect_near(factor * factor.adjoint(), RowMajor<std::complex<double>>(hermitian), 1e-12);
 }
 
 TEST(CholeskyOp, IsNanForTheIndefiniteMatrixAlone) {
@@ -148,8 +148,8 @@ void check_triangular(std::int64_t n, std::int64_t m, const Literal& a, const Li
     SCOPED_TRACE(choice);
     const Literal& b = options.left_side ? left : right;
     const Literal x = triangular_solve(a, b, options).eval();
-    const Matrix<T> all(a);
-    Matrix<T> read(n, n);
+    const RowMajor<T> all(a);
+    RowMajor<T> read(n, n);
     for (std::int64_t i = 0; i < n; i++) {
       for (std::int64_t j = 0; j < n; j++) {
         const bool is_read = options.lower ? j <= i : j >= i;
@@ -157,7 +157,7 @@ void check_triangular(std::int64_t n, std::int64_t m, const Literal& a, const Li
         (options.transpose_a ? read(j, i) : read(i, j)) = element;
       }
     }
-    const Matrix<T> found(x), want(b);
+    const RowMajor<T> found(x), want(b);
     expect_near(options.left_side ? read * found : found * read, want, tolerance);
     (void)m;
   }
@@ -197,7 +197,7 @@ TEST(TriangularSolve, IsBatched) {
   };
   const auto expect_lanes = [](const Tensor& got, auto lane) {
     for (std::int64_t i = 0; i < 3; i++)
-      expect_near(Matrix<double>(got.eval(), i), Matrix<double>(lane(i).eval()), 1e-13);
+      expect_near(RowMajor<double>(got.eval(), i), RowMajor<double>(lane(i).eval()), 1e-13);
   };
   expect_lanes(vmap(left)(a, b), [&](std::int64_t i) { return left(a[i], b[i]); });
   // One matrix for all lanes.

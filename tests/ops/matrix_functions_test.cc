@@ -16,7 +16,7 @@ using namespace testing;
 Literal normal_matrices(const Shape& shape, std::uint64_t seed) {
   return random::normal(random::key(seed), {DType::kF64, shape}).eval();
 }
-double element(const Literal& x, std::int64_t i) {
+double matrix_element(const Literal& x, std::int64_t i) {
   return x.data<double>()[static_cast<std::size_t>(i)];
 }
 const Tensor& system() {
@@ -45,11 +45,11 @@ void check_lu(const Literal& a, const Literal& factors, const Literal& permutati
       for (std::int64_t j = 0; j < n; j++) {
         double product = 0;
         for (std::int64_t c = 0; c < std::min({k, i + 1, j + 1}); c++) {
-          const double l = c == i ? 1 : element(factors, base + i * n + c);
+          const double l = c == i ? 1 : matrix_element(factors, base + i * n + c);
           EXPECT_LE(std::abs(l), 1);
-          product += l * element(factors, base + c * n + j);
+          product += l * matrix_element(factors, base + c * n + j);
         }
-        EXPECT_NEAR(product, element(a, base + from * n + j), 1e-12);
+        EXPECT_NEAR(product, matrix_element(a, base + from * n + j), 1e-12);
       }
     }
   }
@@ -92,7 +92,7 @@ TEST(Lu, SolvesSystems) {
                        1e-12, 1e-13);
   // Rank 1: nothing solves it.
   const Literal singular = solve(constant({{1.0, 2.0}, {2.0, 4.0}}), constant({1.0, 1.0})).eval();
-  EXPECT_FALSE(std::isfinite(element(singular, 0)));
+  EXPECT_FALSE(std::isfinite(matrix_element(singular, 0)));
 }
 
 TEST(Lu, SolutionsHaveDerivatives) {
@@ -108,7 +108,7 @@ TEST(Lu, SolutionsHaveDerivatives) {
   for (std::int64_t i = 0; i < 2; i++) {
     const Literal lane = solve(a[i], b[i]).eval();
     for (std::int64_t j = 0; j < 3; j++)
-      EXPECT_NEAR(element(lanes, 3 * i + j), element(lane, j), 1e-13);
+      EXPECT_NEAR(matrix_element(lanes, 3 * i + j), matrix_element(lane, j), 1e-13);
   }
 }
 

@@ -15,7 +15,7 @@
 namespace rondo::testing {
 namespace {
 
-constexpr std::int64_t kRows = 2048, kRow = 4096, kElements = kRows * kRow;  // about 8 ms
+constexpr std::int64_t kRows = 2048, kRow = 4096, kMany = kRows * kRow;  // about 8 ms
 
 struct Ended {};
 
@@ -38,7 +38,7 @@ struct LongOp {
 };
 
 std::vector<LongOp> long_ops() {
-  const TensorType list = f32({kElements}), table = f32({kRows, kRow});
+  const TensorType list = f32({kMany}), table = f32({kRows, kRow});
   const std::vector<std::int64_t> as_table{kRows, kRow};
   const auto on = [](const TensorType& type, auto f) { return trace(f, type); };
   const ScatterDims by_row{.update_window_dims = {1},
@@ -56,28 +56,26 @@ std::vector<LongOp> long_ops() {
       {"compare", on(list, [](Tensor x) { return x < x; })},
       {"select", on(list, [](Tensor x) { return where(x < x, x, x); })},
       {"convert", on(list, [](Tensor x) { return convert(x, DType::kS32); })},
-      {"iota", on(s32(), [](Tensor i) { return arange(kElements) + i; })},
-      {"unset",
-       on(s32(), [](Tensor i) { return ops::unset(s32({kElements}), SourceLocation()) + i; })},
+      {"iota", on(s32(), [](Tensor i) { return arange(kMany) + i; })},
+      {"unset", on(s32(), [](Tensor i) { return ops::unset(s32({kMany}), SourceLocation()) + i; })},
       {"broadcast_in_dim", on(f32({kRow}), [&](Tensor x) { return broadcast_to(x, as_table); })},
-      {"broadcast_in_dim", on(f32(), [](Tensor x) { return broadcast_to(x, {kElements}); })},
+      {"broadcast_in_dim", on(f32(), [](Tensor x) { return broadcast_to(x, {kMany}); })},
       {"reshape", on(list, [&](Tensor x) { return reshape(x, as_table); })},
       {"bitcast_convert", on(list, [](Tensor x) { return bitcast_convert(x, DType::kU32); })},
       {"transpose", on(table, [](Tensor x) { return transpose(x); })},
       {"reverse", on(list, [](Tensor x) { return reverse(x); })},
-      {"slice", on(list, [](Tensor x) { return slice(x, {1}, {kElements}); })},
-      {"slice",
-       on(f32({3 * kElements}), [](Tensor x) { return slice(x, {0}, {3 * kElements}, {3}); })},
+      {"slice", on(list, [](Tensor x) { return slice(x, {1}, {kMany}); })},
+      {"slice", on(f32({3 * kMany}), [](Tensor x) { return slice(x, {0}, {3 * kMany}, {3}); })},
       {"pad", on(list, [](Tensor x) { return pad(x, 0.0f, {1}, {1}); })},
       {"concatenate", on(list,
                          [](Tensor x) {
                            return concatenate({x, x}, 0);
                          })},
       {"dynamic_slice",
-       on(list, [](Tensor x) { return dynamic_slice(x, {Tensor(1)}, {kElements - 1}); })},
+       on(list, [](Tensor x) { return dynamic_slice(x, {Tensor(1)}, {kMany - 1}); })},
       {"dynamic_update_slice",
        trace([](Tensor x, Tensor y) { return dynamic_update_slice(x, y, {Tensor(0)}); },
-             f32({kElements + 1}), list)},
+             f32({kMany + 1}), list)},
       {"dynamic_update_slice",
        on(list, [](Tensor x) { return dynamic_update_slice(x, ones(f32({2})), {Tensor(0)}); })},
       {"gather", trace([](Tensor x, Tensor i) { return take(x, i); }, table, s32({kRows}))},
@@ -85,7 +83,7 @@ std::vector<LongOp> long_ops() {
       {"scatter", scattered(other)},
       {"reduce", on(list, [](Tensor x) { return sum(x); })},
       {"reduce", on(list, [](Tensor x) { return prod(x); })},  // in order
-      {"reduce", on(f32({2, kElements}), [](Tensor x) { return sum(x, {0}); })},
+      {"reduce", on(f32({2, kMany}), [](Tensor x) { return sum(x, {0}); })},
       {"arg_extreme", on(list, [](Tensor x) { return argmax(x, 0); })},
       {"cumulative", on(list, [](Tensor x) { return cumsum(x, 0); })},
       {"cumulative", on(table, [](Tensor x) { return cumsum(x, 0); })},
@@ -104,9 +102,9 @@ std::vector<LongOp> long_ops() {
       {"qr", on(f32({1024, 1024}), [](Tensor x) { return qr(x).q; })},
       {"eigh", on(f32({600, 600}), [](Tensor x) { return eigh(x).values; })},
       {"svd", on(f32({600, 600}), [](Tensor x) { return svd(x).s; })},
-      {"threefry2x32", on(u32({2}), [](Tensor k) { return random::bits(k, u32({kElements})); })},
+      {"threefry2x32", on(u32({2}), [](Tensor k) { return random::bits(k, u32({kMany})); })},
       {"rng_bit_generator",
-       on(u64({2}), [](Tensor k) { return rng_bit_generator(k, u32({kElements})).second; })},
+       on(u64({2}), [](Tensor k) { return rng_bit_generator(k, u32({kMany})).second; })},
       {"optimization_barrier",
        on(list, [](Tensor x) { return ops::optimization_barrier({x})[0]; })},
       {"tap", on(list, [](Tensor x) { return tap(x, "x"); })},

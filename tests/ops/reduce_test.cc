@@ -59,7 +59,7 @@ std::vector<T> some_numbers(std::int64_t count, std::mt19937& engine) {
 
 /// Integers wrap, as they do in XLA.
 template <class T>
-T wrapped(T a, T b, auto combine) {
+T wrapped_sum(T a, T b, auto combine) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(combine(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
   else
@@ -68,9 +68,9 @@ T wrapped(T a, T b, auto combine) {
 
 template <class T>
 class ReduceNumbers : public ::testing::Test {};
-using Numbers = ::testing::Types<std::int8_t, std::int32_t, std::int64_t, std::uint8_t,
-                                 std::uint32_t, float, double>;
-TYPED_TEST_SUITE(ReduceNumbers, Numbers);
+using ReducedTypes = ::testing::Types<std::int8_t, std::int32_t, std::int64_t, std::uint8_t,
+                                      std::uint32_t, float, double>;
+TYPED_TEST_SUITE(ReduceNumbers, ReducedTypes);
 
 // Whole numbers, so that the order of a sum makes no difference.
 TYPED_TEST(ReduceNumbers, IsTheLoopForAllAxes) {
@@ -90,10 +90,10 @@ TYPED_TEST(ReduceNumbers, IsTheLoopForAllAxes) {
       SCOPED_TRACE(::testing::PrintToString(axes) + " of " + tensor.type().str());
       const Shape kept = without(shape, axes);
       expect_values(sum(tensor, axes), kept, reduced<T, T>(x, shape, axes, T(0), [](T a, T b) {
-                      return wrapped(a, b, std::plus<>());
+                      return wrapped_sum(a, b, std::plus<>());
                     }));
       expect_values(prod(tensor, axes), kept, reduced<T, T>(x, shape, axes, T(1), [](T a, T b) {
-                      return wrapped(a, b, std::multiplies<>());
+                      return wrapped_sum(a, b, std::multiplies<>());
                     }));
       if (shape.elements() == 0) continue;
       expect_values(max(tensor, axes), kept,

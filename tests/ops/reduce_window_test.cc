@@ -69,7 +69,7 @@ std::vector<std::size_t> covered(const MovingWindow& c, const Index& at) {
 }
 
 template <class T>
-std::vector<T> numbers(const Shape& shape, std::mt19937& engine) {
+std::vector<T> window_numbers(const Shape& shape, std::mt19937& engine) {
   std::uniform_int_distribution<int> number(std::is_unsigned_v<T> ? 0 : -9, 9);
   std::vector<T> values;
   for (std::int64_t i = 0; i < shape.elements(); i++)
@@ -102,7 +102,7 @@ TYPED_TEST(ReduceWindow, IsTheLoop) {
   std::mt19937 engine(1);
   for (int i = 0; i < 25; i++) {
     const MovingWindow c = random_window(engine);
-    const std::vector<T> x = numbers<T>(c.x, engine);
+    const std::vector<T> x = window_numbers<T>(c.x, engine);
     for (std::size_t k = 0; k < cases.size(); k++) {
       std::vector<T> want;
       for_each_index(c.out, [&](const Index& at) {
@@ -122,7 +122,7 @@ TEST(ReduceWindowOfSeveral, FindsThePlaceOfTheMaximum) {
   std::mt19937 engine(2);
   for (int i = 0; i < 20; i++) {
     const MovingWindow c = random_window(engine);
-    const std::vector<float> x = numbers<float>(c.x, engine);
+    const std::vector<float> x = window_numbers<float>(c.x, engine);
     const Tensor places = reshape(iota(s32({c.x.elements()}), 0), c.x.vector());
     const auto [greatest, place] = reduce_window(
         std::pair(Tensor(Literal::from(x, c.x)), places), std::pair(Tensor(-100.0f), Tensor(-1)),
@@ -154,8 +154,8 @@ TEST(SelectAndScatter, IsTheLoop) {
   std::mt19937 engine(3);
   for (int i = 0; i < 25; i++) {
     const MovingWindow c = random_window(engine, false);
-    const std::vector<float> x = numbers<float>(c.x, engine),
-                             source = numbers<float>(c.out, engine);
+    const std::vector<float> x = window_numbers<float>(c.x, engine),
+                             source = window_numbers<float>(c.out, engine);
     std::vector<float> want(x.size(), 10);
     std::size_t next = 0;
     for_each_index(c.out, [&](const Index& at) {
@@ -222,7 +222,7 @@ TEST(ReduceWindowBatch, IsOneForEachLane) {
     const MovingWindow c = random_window(engine);
     std::vector<std::int64_t> dims = c.x.vector();
     dims.insert(dims.begin(), 3);
-    const Tensor x = Literal::from(numbers<float>(dims, engine), dims);
+    const Tensor x = Literal::from(window_numbers<float>(dims, engine), dims);
     const Tensor init = vec<float>({1, 2, 3});
     const auto f = [&](const Tensor& a, const Tensor& start) {
       return reduce_window(a, start, c.window,

@@ -76,10 +76,10 @@ TEST(Scatter, AgreesWithItsDefinition) {
   }
 }
 
-const ScatterDims kElements{.update_window_dims = {},
-                            .inserted_window_dims = {0},
-                            .scatter_dims_to_operand_dims = {0},
-                            .index_vector_dim = 1};
+const ScatterDims kOfElements{.update_window_dims = {},
+                              .inserted_window_dims = {0},
+                              .scatter_dims_to_operand_dims = {0},
+                              .index_vector_dim = 1};
 const Combine kOverwrite = [](const Tensor&, const Tensor& update) { return update; };
 const Combine kAdd = [](const Tensor& element, const Tensor& update) { return element + update; };
 
@@ -100,7 +100,7 @@ TEST(Scatter, AWindowThatDoesNotFitIsDropped) {
 
 TEST(Scatter, TheLastOfSeveralWins) {
   expect_values<float>(scatter(zeros(f32({5})), constant({1, 1, 7, -9}),
-                               constant({1.0f, 2.0f, 3.0f, 4.0f}), kElements, kOverwrite),
+                               constant({1.0f, 2.0f, 3.0f, 4.0f}), kOfElements, kOverwrite),
                        {5}, {0, 2, 0, 0, 0});
 }
 
@@ -120,27 +120,29 @@ TEST(Scatter, Batching) {
 
 TEST(Scatter, IndicesPastTheEndAreDroppedInEveryDtype) {
   const Tensor x = zeros(s32({2})), updates = constant({1, 2});
-  expect_values<std::int32_t>(scatter(x, constant<std::int8_t>({-1, 1}), updates, kElements, kAdd),
-                              {2}, {0, 2});
   expect_values<std::int32_t>(
-      scatter(x, constant<std::uint32_t>({4294967295u, 0}), updates, kElements, kAdd), {2}, {2, 0});
+      scatter(x, constant<std::int8_t>({-1, 1}), updates, kOfElements, kAdd), {2}, {0, 2});
   expect_values<std::int32_t>(
-      scatter(x, constant<std::uint64_t>({UINT64_MAX, 0}), updates, kElements, kAdd), {2}, {2, 0});
+      scatter(x, constant<std::uint32_t>({4294967295u, 0}), updates, kOfElements, kAdd), {2},
+      {2, 0});
   expect_values<std::int32_t>(
-      scatter(x, constant<std::int64_t>({INT64_MIN, 1}), updates, kElements, kAdd), {2}, {0, 2});
+      scatter(x, constant<std::uint64_t>({UINT64_MAX, 0}), updates, kOfElements, kAdd), {2},
+      {2, 0});
+  expect_values<std::int32_t>(
+      scatter(x, constant<std::int64_t>({INT64_MIN, 1}), updates, kOfElements, kAdd), {2}, {0, 2});
 }
 
 TEST(Scatter, CombinersOfPredAndHalfAndComplex) {
   const Tensor index = constant({{0}, {0}});
-  expect_values<bool>(scatter(zeros(pred({2})), index, constant({true, false}), kElements,
+  expect_values<bool>(scatter(zeros(pred({2})), index, constant({true, false}), kOfElements,
                               [](const Tensor& a, const Tensor& u) { return a | u; }),
                       {2}, {true, false});
   const Literal halves =
-      scatter(full(bf16({1}), 256), index, full(bf16({2}), 1), kElements, kAdd).eval();
+      scatter(full(bf16({1}), 256), index, full(bf16({2}), 1), kOfElements, kAdd).eval();
   EXPECT_EQ(static_cast<float>(halves.data<bfloat16>()[0]), 256.0f);  // each step rounds
   const std::complex<float> i(0, 1);
   expect_values<std::complex<float>>(
-      scatter(full(c64({1}), 1), index, full(c64({2}), i), kElements,
+      scatter(full(c64({1}), 1), index, full(c64({2}), i), kOfElements,
               [](const Tensor& a, const Tensor& u) { return a * u; }),
       {1}, {{-1, 0}});
 }
@@ -148,7 +150,7 @@ TEST(Scatter, CombinersOfPredAndHalfAndComplex) {
 TEST(Scatter, NanGoesThroughMaximum) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   expect_values<float>(
-      scatter(zeros(f32({2})), constant({{0}, {0}, {1}}), constant({nan, 1.0f, 2.0f}), kElements,
+      scatter(zeros(f32({2})), constant({{0}, {0}, {1}}), constant({nan, 1.0f, 2.0f}), kOfElements,
               [](const Tensor& a, const Tensor& u) { return maximum(a, u); }),
       {2}, {nan, 2});
 }
@@ -156,20 +158,20 @@ TEST(Scatter, NanGoesThroughMaximum) {
 TEST(Scatter, CombinersOfConstantsAndOfTheElementAlone) {
   const Tensor x = constant({1.0f, 2.0f}), index = constant({{1}}), update = constant({5.0f});
   expect_values<float>(
-      scatter(x, index, update, kElements, [](const Tensor&, const Tensor&) { return 7; }), {2},
+      scatter(x, index, update, kOfElements, [](const Tensor&, const Tensor&) { return 7; }), {2},
       {1, 7});
   expect_values<float>(
-      scatter(x, index, update, kElements, [](const Tensor& a, const Tensor&) { return a; }), {2},
+      scatter(x, index, update, kOfElements, [](const Tensor& a, const Tensor&) { return a; }), {2},
       {1, 2});
   expect_values<float>(
-      scatter(x, index, update, kElements, [](const Tensor& a, const Tensor&) { return a + a; }),
+      scatter(x, index, update, kOfElements, [](const Tensor& a, const Tensor&) { return a + a; }),
       {2}, {1, 4});
 }
 
 TEST(Scatter, TheKernelWritesInPlaceWhereNobodyElseLooks) {
   for (const Combine& combine : {kAdd, kOverwrite}) {
     const Tensor node =
-        scatter(zeros(s32({3})), zeros(s32({1, 1})), zeros(s32({1})), kElements, combine);
+        scatter(zeros(s32({3})), zeros(s32({1, 1})), zeros(s32({1})), kOfElements, combine);
     for (const bool shared : {true, false}) {
       std::vector<Literal> inputs{Literal::zeros(s32({3})),
                                   Literal::from<std::int32_t>({2}, {1, 1}),
@@ -187,7 +189,7 @@ TEST(Scatter, TheKernelWritesInPlaceWhereNobodyElseLooks) {
 TEST(Scatter, TheOperandIsNotTouched) {
   const Tensor x = constant({1, 2, 3});
   const Literal before = x.eval();
-  expect_values<std::int32_t>(scatter(x, constant({{2}}), constant({9}), kElements, kOverwrite),
+  expect_values<std::int32_t>(scatter(x, constant({{2}}), constant({9}), kOfElements, kOverwrite),
                               {3}, {1, 2, 9});
   expect_values<std::int32_t>(before, {3}, {1, 2, 3});
 }

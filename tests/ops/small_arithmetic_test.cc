@@ -21,7 +21,7 @@ constexpr DType kSmall[] = {DType::kS2,         DType::kU2,       DType::kS4,
                             DType::kF8E4M3FNUZ, DType::kF8E5M2,   DType::kF8E5M2FNUZ};
 
 /// The first `count` of all numbers of a dtype, again and again.
-Literal numbers(DType dtype, const Shape& shape, int step = 1) {
+Literal small_type_numbers(DType dtype, const Shape& shape, int step = 1) {
   Literal bytes = Literal::uninitialized({DType::kS8, shape});
   const int count = 1 << bit_width(dtype);
   for (std::int64_t i = 0; i < bytes.elements(); i++) {
@@ -77,7 +77,7 @@ TEST(SmallTypes, AreCopiedAsTheirBytes) {
   };
   for (const DType dtype : kSmall) {
     SCOPED_TRACE(dtype_name(dtype));
-    const Literal x = numbers(dtype, {4, 6}, 5);
+    const Literal x = small_type_numbers(dtype, {4, 6}, 5);
     const Literal bytes =
         x.reinterpreted({is_signed_integer(dtype) ? DType::kS8 : DType::kU8, {4, 6}});
     for (const Copy& copy : copies) expect_same_bytes(copy(x), copy(bytes));
@@ -185,7 +185,8 @@ TEST(SmallTypes, FloatsAreComputedInF32AndRounded) {
         type, type, type);
     ASSERT_GT(names.size(), 30u);
     const std::vector<Literal> results =
-        compile(f).run({numbers(dtype, {64}, 3), numbers(dtype, {64}, 5), numbers(dtype, {64}, 7)});
+        compile(f).run({small_type_numbers(dtype, {64}, 3), small_type_numbers(dtype, {64}, 5),
+                        small_type_numbers(dtype, {64}, 7)});
     for (std::size_t i = 0; i < names.size(); i++)
       EXPECT_TRUE(results[2 * i].identical(results[2 * i + 1])) << names[i];
   }
@@ -249,7 +250,7 @@ TEST(SmallTypes, BitsAreGroupedWithTheLowestFirst) {
   expect_scalar(bitcast_convert(parts, DType::kF32), 1.0f);
   for (const DType dtype : kSmall) {
     if (bit_width(dtype) != 8) continue;
-    const Literal x = numbers(dtype, {256});
+    const Literal x = small_type_numbers(dtype, {256});
     const Tensor same = bitcast_convert(x, DType::kU8);
     expect_same_bytes(x, same);
     EXPECT_TRUE(bitcast_convert(same, dtype).eval().identical(x));
@@ -265,7 +266,7 @@ TEST(SmallTypes, AreReadAndWrittenAsText) {
   for (const DType dtype : kSmall) {
     SCOPED_TRACE(dtype_name(dtype));
     for (const std::int64_t size : {std::int64_t{1} << bit_width(dtype), std::int64_t{300}}) {
-      const Literal x = numbers(dtype, {size});
+      const Literal x = small_type_numbers(dtype, {size});
       const Function f = trace([&](Tensor y) { return std::pair(Tensor(x) + y, Tensor(x)); },
                                TensorType{dtype, {size}});
       const auto want = compile(f).run({x});

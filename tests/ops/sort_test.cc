@@ -38,9 +38,10 @@ void for_each_line(const Shape& shape, std::int64_t axis, Line&& line) {
 
 template <class T>
 class Sort : public ::testing::Test {};
-using Types = ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                               std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
-TYPED_TEST_SUITE(Sort, Types);
+using SortedTypes =
+    ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                     std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
+TYPED_TEST_SUITE(Sort, SortedTypes);
 
 // Against std::stable_sort, with many ties; long enough for each of the kernel's algorithms.
 TYPED_TEST(Sort, IsStableSortAlongEachAxis) {
@@ -84,8 +85,8 @@ TEST(Sort, TheLastAxisIsTheDefault) {
 
 template <class T>
 class SortFloats : public ::testing::Test {};
-using Floats = ::testing::Types<float16, bfloat16, float, double>;
-TYPED_TEST_SUITE(SortFloats, Floats);
+using SortedFloats = ::testing::Types<float16, bfloat16, float, double>;
+TYPED_TEST_SUITE(SortFloats, SortedFloats);
 
 // Like jnp.sort: NaN last whatever its sign, -0 equal to 0, so both keep their order and their
 // signs.

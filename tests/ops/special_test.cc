@@ -62,7 +62,7 @@ struct Rows {
   std::vector<double> values, least;
 };
 
-std::map<std::string, Rows> table() {
+std::map<std::string, Rows> special_rows() {
   const char* other = std::getenv("RONDO_SPECIAL_TABLE");
   std::ifstream file(other ? other : RONDO_SOURCE_DIR "/tests/ops/special_table.csv");
   std::map<std::string, Rows> functions;
@@ -114,7 +114,7 @@ double worst_error(const std::string& name, const Entry& entry, const Rows& rows
 }
 
 TEST(SpecialFunctions, AreThoseOfTheTable) {
-  std::map<std::string, Rows> functions = table();
+  std::map<std::string, Rows> functions = special_rows();
   for (const auto& [name, entry] : entries()) {
     ASSERT_TRUE(functions.contains(name)) << name;
     EXPECT_LE(worst_error<float>(name, entry, functions[name]), entry.single) << name << " of f32";
@@ -141,7 +141,7 @@ constexpr double kLarge = std::numeric_limits<double>::infinity();
 const double kNone = std::nan("");
 
 /// In f64 and f32, and in the narrow floats, which hold the arguments.
-void expect_edges(const FunctionOf& f, const std::vector<std::vector<double>>& cases) {
+void expect_special_edges(const FunctionOf& f, const std::vector<std::vector<double>>& cases) {
   for (const std::vector<double>& numbers : cases) {
     std::string place;
     for (const double x : numbers) place += std::to_string(x) + " ";
@@ -172,7 +172,7 @@ void expect_edges(const FunctionOf& f, const std::vector<std::vector<double>>& c
 TEST(SpecialFunctions, AtTheirEdges) {
   const auto edges = [](const std::string& name, const std::vector<std::vector<double>>& cases) {
     SCOPED_TRACE(name);
-    expect_edges(entries().at(name).f, cases);
+    expect_special_edges(entries().at(name).f, cases);
   };
   edges("lgamma", {{0, kLarge},
                    {-0.0, kLarge},

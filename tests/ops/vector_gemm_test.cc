@@ -38,7 +38,7 @@ class VectorGemm : public ::testing::Test {
 };
 
 template <class T>
-std::vector<T> numbers(std::int64_t count, unsigned seed) {
+std::vector<T> gemm_numbers(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<T> values;
   for (std::int64_t i = 0; i < count; i++)
@@ -50,7 +50,7 @@ template <class T>
 struct Product {
   std::int64_t m, count, n;
   bool a_swapped, b_swapped;
-  std::vector<T> a = numbers<T>(m * count, 1), b = numbers<T>(count * n, 2);
+  std::vector<T> a = gemm_numbers<T>(m * count, 1), b = gemm_numbers<T>(count * n, 2);
 
   T left(std::int64_t i, std::int64_t k) const {
     return a[static_cast<std::size_t>(a_swapped ? k * m + i : i * count + k)];

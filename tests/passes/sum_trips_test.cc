@@ -6,9 +6,10 @@
 namespace rondo::testing {
 namespace {
 
-constexpr std::int64_t kTrips = 10, kRows = 8, kWidth = 64;
-const TensorType kWeights = f32({kWidth, kWidth}), kState = f32({kRows, kWidth}),
-                 kSequence = f32({kTrips, kRows, kWidth});
+constexpr std::int64_t kSummedTrips = 10, kSummedRows = 8, kSummedWidth = 64;
+const TensorType kSummedWeights = f32({kSummedWidth, kSummedWidth}),
+                 kSummedState = f32({kSummedRows, kSummedWidth}),
+                 kSummed = f32({kSummedTrips, kSummedRows, kSummedWidth});
 
 BothForms summed(const Function& function) {
   return {function, [](const Function& plain, const auto& batching) {
@@ -16,7 +17,7 @@ BothForms summed(const Function& function) {
           }};
 }
 
-std::vector<Literal> arguments_for(const Function& function) {
+std::vector<Literal> whole_arguments_for(const Function& function) {
   std::vector<Literal> arguments;
   for (const TensorType& type : function.params())
     arguments.push_back(whole_numbers(type.shape.vector(), static_cast<int>(arguments.size())));
@@ -37,10 +38,10 @@ auto added(Term term, Tensor sum, Tensor h, Tensor xs, Tensor ys) {
       std::pair(sum, h), std::pair(xs, ys));
 }
 template <class Term>
-Function adding(Term term) {
+Function adding_terms(Term term) {
   return trace(
       [&](Tensor sum, Tensor h, Tensor xs, Tensor ys) { return added(term, sum, h, xs, ys); },
-      kWeights, kState, kSequence, kSequence);
+      kSummedWeights, kSummedState, kSummed, kSummed);
 }
 template <class Term>
 Function adding_in_a_loop(Term term) {
@@ -49,7 +50,7 @@ Function adding_in_a_loop(Term term) {
         return fori_loop(
             0, 2, [&](Tensor, Tensor sum) { return added(term, sum, h, xs, ys).first.first; }, sum);
       },
-      kWeights, kState, kSequence, kSequence);
+      kSummedWeights, kSummedState, kSummed, kSummed);
 }
 
 /// Products that remain in the loop.
@@ -58,31 +59,31 @@ std::int64_t products_within(const BothForms& forms) {
 }
 
 TEST(SumTrips, OuterProductsAreOneProductAfterTheLoop) {
-  const BothForms forms = summed(adding([](Tensor sum, Tensor x, Tensor, Tensor h) {
+  const BothForms forms = summed(adding_terms([](Tensor sum, Tensor x, Tensor, Tensor h) {
     return sum + transpose(dot_general(h, x, kOverRows));
   }));
   EXPECT_EQ(products_outside(forms.changed), 1);
   const ir::Node* loop = find_node(forms.changed, "scan");
   EXPECT_EQ(products_outside(loop->regions[0]), 0);
-  for (const TensorType& type : loop->types) EXPECT_NE(type, kWeights);  // the carry is gone
-  const auto [before, after] = expect_same_values(forms, arguments_for(forms.plain));
-  EXPECT_GE(before - after, 2 * (kTrips - 1));
+  for (const TensorType& type : loop->types) EXPECT_NE(type, kSummedWeights);  // the carry is gone
+  const auto [before, after] = expect_same_values(forms, whole_arguments_for(forms.plain));
+  EXPECT_GE(before - after, 2 * (kSummedTrips - 1));
 }
 
 TEST(SumTrips, ValuesOfThePlainLoop) {
-  const BothForms forms = summed(adding(
+  const BothForms forms = summed(adding_terms(
       [](Tensor sum, Tensor x, Tensor y, Tensor) { return sum + dot_general(x, y, kOverRows); }));
-  const std::vector<Literal> arguments = arguments_for(forms.plain);
+  const std::vector<Literal> arguments = whole_arguments_for(forms.plain);
   const auto xs = arguments[2].data<float>(), ys = arguments[3].data<float>();
   std::vector<float> sum(arguments[0].data<float>().begin(), arguments[0].data<float>().end());
-  for (std::size_t row = 0; row < kTrips * kRows; row++) {
-    for (std::size_t i = 0; i < kWidth; i++) {
-      for (std::size_t j = 0; j < kWidth; j++)
-        sum[i * kWidth + j] += xs[row * kWidth + i] * ys[row * kWidth + j];
+  for (std::size_t row = 0; row < kSummedTrips * kSummedRows; row++) {
+    for (std::size_t i = 0; i < kSummedWidth; i++) {
+      for (std::size_t j = 0; j < kSummedWidth; j++)
+        sum[i * kSummedWidth + j] += xs[row * kSummedWidth + i] * ys[row * kSummedWidth + j];
     }
   }
   const Literal got = compile(forms.changed, {.optimize = false}).run(arguments)[0];
-  EXPECT_TRUE(same_values(got, Literal::from(sum, {kWidth, kWidth})));
+  EXPECT_TRUE(same_values(got, Literal::from(sum, {kSummedWidth, kSummedWidth})));
 }
 
 TEST(SumTrips, TermsOfOtherKindsStay) {
@@ -94,12 +95,12 @@ TEST(SumTrips, TermsOfOtherKindsStay) {
   // One of the sums is equal on each trip of the outer loop.
   EXPECT_EQ(products_outside(forms.changed) + products_outside(trip), 2);
   EXPECT_EQ(products_outside(find_node(trip, "scan")->regions[0]), 0);
-  expect_same_values(forms, arguments_for(forms.plain));
-  const BothForms alone = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor h) {
+  expect_same_values(forms, whole_arguments_for(forms.plain));
+  const BothForms alone = summed(adding_terms([](Tensor sum, Tensor x, Tensor y, Tensor h) {
     return sum + (dot_general(x, y, kOverRows) + dot_general(h, x, kOverRows));
   }));
   EXPECT_EQ(products_within(alone), 0);
-  expect_same_values(alone, arguments_for(alone.plain));
+  expect_same_values(alone, whole_arguments_for(alone.plain));
 }
 
 /// The sum of the other terms would be another carry of the loop, and its carries are the state
@@ -108,13 +109,13 @@ TEST(SumTrips, BesideTermsOfOtherKindsAllStayInAnOutermostLoop) {
   const auto mixed = [](Tensor sum, Tensor x, Tensor y, Tensor h) {
     return sum + dot_general(x, y, kOverRows) + rondo::sum(h * x);
   };
-  EXPECT_TRUE(summed(adding(mixed)).same());
+  EXPECT_TRUE(summed(adding_terms(mixed)).same());
   EXPECT_FALSE(summed(adding_in_a_loop(mixed)).same());
 }
 
 TEST(SumTrips, ACarryThatIsUsedStays) {
   const auto product = [](Tensor x, Tensor y) { return dot_general(x, y, kOverRows); };
-  const auto stays = [&](auto term) { return summed(adding(term)).same(); };
+  const auto stays = [&](auto term) { return summed(adding_terms(term)).same(); };
   EXPECT_TRUE(stays(
       [&](Tensor sum, Tensor x, Tensor y, Tensor) { return maximum(sum + product(x, y), 0.0f); }));
   EXPECT_TRUE(
@@ -132,22 +133,22 @@ TEST(SumTrips, ACarryThatIsUsedStays) {
 TEST(SumTrips, AProductInAnotherDtypeStays) {
   // s8 represents the products of each trip, but not their sum; and fractions are lost on each
   // trip.
-  const BothForms narrow = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
+  const BothForms narrow = summed(adding_terms([](Tensor sum, Tensor x, Tensor y, Tensor) {
     return sum + convert(dot_general(convert(x, DType::kS8), convert(y, DType::kS8), kOverRows),
                          DType::kF32);
   }));
   EXPECT_EQ(products_within(narrow), 1);
-  expect_same_values(narrow, arguments_for(narrow.plain));
-  const BothForms truncated = summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
+  expect_same_values(narrow, whole_arguments_for(narrow.plain));
+  const BothForms truncated = summed(adding_terms([](Tensor sum, Tensor x, Tensor y, Tensor) {
     const Tensor product = dot_general(x * 0.25f, y, kOverRows);
     return sum + convert(convert(product, DType::kS32), DType::kF32);
   }));
   EXPECT_EQ(products_within(truncated), 1);
-  expect_same_values(truncated, arguments_for(truncated.plain));
+  expect_same_values(truncated, whole_arguments_for(truncated.plain));
 }
 
 TEST(SumTrips, AProductThatIsUsedElsewhereStays) {
-  EXPECT_TRUE(summed(adding([](Tensor sum, Tensor x, Tensor y, Tensor) {
+  EXPECT_TRUE(summed(adding_terms([](Tensor sum, Tensor x, Tensor y, Tensor) {
                 const Tensor product = dot_general(x, y, kOverRows);
                 return sum + product + rondo::sum(product);
               })).same());
@@ -164,7 +165,7 @@ TEST(SumTrips, AProductThatUsesItsSumOftenStays) {
                      sum, xs)
               .first;
         },
-        kWeights, f32({kTrips, rows, kWidth}));
+        kSummedWeights, f32({kSummedTrips, rows, kSummedWidth}));
   };
   EXPECT_FALSE(summed(program(100)).same());
   EXPECT_TRUE(summed(program(200)).same());
@@ -174,13 +175,13 @@ TEST(SumTrips, InLoopsWithAnIndex) {
   const BothForms forms = summed(trace(
       [&](Tensor sum, Tensor xs) {
         return fori_loop(
-            0, kTrips,
+            0, kSummedTrips,
             [&](Tensor i, Tensor sum) { return sum + dot_general(xs[i], xs[i] * 2.0f, kOverRows); },
             sum);
       },
-      kWeights, kSequence));
+      kSummedWeights, kSummed));
   EXPECT_EQ(products_outside(forms.changed), 1);
-  expect_same_values(forms, arguments_for(forms.plain));
+  expect_same_values(forms, whole_arguments_for(forms.plain));
 }
 
 TEST(SumTrips, TheGradientOfARecurrentNetwork) {
@@ -188,10 +189,10 @@ TEST(SumTrips, TheGradientOfARecurrentNetwork) {
     return sum(
         scan([&](Tensor h,
                  Tensor x) { return std::pair(tanh(matmul(x, w) + matmul(h, u)), Tensor(0.0f)); },
-             zeros(kState), xs)
+             zeros(kSummedState), xs)
             .first);
   };
-  const BothForms forms = summed(trace(grad<0, 1>(loss), kWeights, kWeights, kSequence));
+  const BothForms forms = summed(trace(grad<0, 1>(loss), kSummedWeights, kSummedWeights, kSummed));
   const ir::Node* backward = nullptr;
   for (const ir::Node* node : forms.changed.body()) {
     const auto layout = ir::region_layout(node);

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 std::string full(const Function& program) { return to_text(program, {.full = true}); }
 
-void expect_read_back(const Function& program) {
+void expect_ir_read_back(const Function& program) {
   const std::string text = full(program);
   const Function read = parse_text(text);
   EXPECT_EQ(full(read), text);
@@ -31,18 +31,18 @@ void expect_read_back(const Function& program) {
   EXPECT_EQ(read.param_names(), program.param_names());
 }
 
-struct House {
+struct Hotel {
   Tensor step, slab, tank;
 };
 
 TEST(ReadIr, AWhileLoop) {
-  expect_read_back(trace(
+  expect_ir_read_back(trace(
       [](Tensor tank) {
-        return while_loop([](House h) { return h.step < 20; },
-                          [](House h) {
-                            return House{h.step + 1, h.slab * 0.5 + h.tank, h.tank * 0.75};
+        return while_loop([](Hotel h) { return h.step < 20; },
+                          [](Hotel h) {
+                            return Hotel{h.step + 1, h.slab * 0.5 + h.tank, h.tank * 0.75};
                           },
-                          House{0, 20.0f, tank}, {.max_trip_count = 30, .name = "solve"})
+                          Hotel{0, 20.0f, tank}, {.max_trip_count = 30, .name = "solve"})
             .slab;
       },
       f32()));
@@ -57,10 +57,10 @@ TEST(ReadIr, CountedLoopsAndTheirDerivatives) {
   };
   for (const Checkpoint checkpoint : {Checkpoint::automatic(), Checkpoint::none(),
                                       Checkpoint::revolve(3), Checkpoint::periodic(2)}) {
-    expect_read_back(trace(loop(checkpoint), f32()));
-    if (checkpoint != Checkpoint::none()) expect_read_back(trace(grad(loop(checkpoint)), f32()));
+    expect_ir_read_back(trace(loop(checkpoint), f32()));
+    if (checkpoint != Checkpoint::none()) expect_ir_read_back(trace(grad(loop(checkpoint)), f32()));
   }
-  expect_read_back(trace(
+  expect_ir_read_back(trace(
       [](Tensor x, Tensor xs) {
         return scan([](Tensor c, Tensor v) { return std::pair(c + v, c * v); }, x, xs,
                     {.reverse = true, .unroll = 2});
@@ -71,19 +71,19 @@ TEST(ReadIr, CountedLoopsAndTheirDerivatives) {
 TEST(ReadIr, BranchesCallsAndRules) {
   const auto same = [](Tensor x) { return x; };
   const auto twice = [](Tensor x) { return x + x; };
-  expect_read_back(trace(
+  expect_ir_read_back(trace(
       [&](Tensor p, Tensor i, Tensor x) {
         return std::pair(cond(p, same, twice, x), switch_case(i, std::tuple(same, twice, same), x));
       },
       pred(), s32(), f32()));
   const auto lanes = [&](Tensor p, Tensor x) { return cond(p, same, twice, x); };
-  expect_read_back(trace(vmap(lanes), pred({3}), f32({3})));
-  expect_read_back(trace(
+  expect_ir_read_back(trace(vmap(lanes), pred({3}), f32({3})));
+  expect_ir_read_back(trace(
       grad([](Tensor x) { return checkpoint([](Tensor y) { return sin(sin(y)); })(x); }), f32()));
 }
 
 TEST(ReadIr, Attributes) {
-  expect_read_back(trace(
+  expect_ir_read_back(trace(
       [](Tensor x, Tensor i) {
         const Tensor sorted = tap(sort(x, 1), "middle \"one\"\\ // two");
         const Tensor taken = gather(x, i,
@@ -113,7 +113,7 @@ template <class T>
 void expect_elements_kept(const std::vector<T>& values) {
   const Literal literal = Literal::from(values, {static_cast<std::int64_t>(values.size())});
   const Function program = Function::make("main", {}, {Tensor(literal, kPlace)});
-  expect_read_back(program);
+  expect_ir_read_back(program);
   const Function read = parse_text(full(program));
   const Literal* const kept = ir::constant_value(read.outputs()[0]);
   ASSERT_NE(kept, nullptr);
@@ -134,7 +134,7 @@ TEST(ReadIr, ConstantsOfEveryKind) {
   expect_elements_kept<std::complex<double>>({{0.1, -0.0}, {1, 2}});
   expect_elements_kept(std::vector<float>(1000, 0.3f));
   for (const Shape& shape : {Shape{0}, Shape{0, 2}, Shape{2, 0}, Shape{}, Shape{1, 2, 1}}) {
-    expect_read_back(Function::make(
+    expect_ir_read_back(Function::make(
         "main", {}, {ir::make_constant(Literal::zeros({DType::kPred, shape}), kPlace)}));
   }
 }
@@ -143,7 +143,7 @@ TEST(ReadIr, PlacesAndNames) {
   const Tensor x = parameter(f32(), "arg0.slab"), y = parameter(f32(), "rows[1]", 1);
   const Function function =
       Function::make("heat", {x, y}, {Operand(x, kPlace) * Operand(y, kPlace)}, {"out.slab"});
-  expect_read_back(function);
+  expect_ir_read_back(function);
   const Function read = parse_program(full(function));
   EXPECT_EQ(read.result_names(), function.result_names());
   EXPECT_EQ(read.outputs()[0].node()->location().str(), "pond.cc:12");
@@ -151,9 +151,9 @@ TEST(ReadIr, PlacesAndNames) {
 
 TEST(ReadIr, NestingCostsNoStack) {
   on_small_stack([] {
-    expect_read_back(nested_loops(control_flow::kWhile, 200, 3));
-    expect_read_back(nested_loops(control_flow::kForiLoop, 200, 3));
-    expect_read_back(chain_of_adds(5000));
+    expect_ir_read_back(nested_loops(control_flow::kWhile, 200, 3));
+    expect_ir_read_back(nested_loops(control_flow::kForiLoop, 200, 3));
+    expect_ir_read_back(chain_of_adds(5000));
   });
 }
 

@@ -14,7 +14,7 @@ using namespace testing;
 using ::testing::HasSubstr;
 
 /// The result of a program of one result without a module around it.
-Literal result_of(const std::string& text, const std::vector<Literal>& arguments = {}) {
+Literal result_of_module(const std::string& text, const std::vector<Literal>& arguments = {}) {
   return run(parse_stablehlo_text(text), arguments).at(0);
 }
 /// A function @main of these lines.
@@ -83,9 +83,9 @@ TEST(ReadStablehlo, GenericAndShortFormsAreTheSame) {
 
 TEST(ReadStablehlo, ConstantsInEveryForm) {
   const auto constant = [](const std::string& elements, const std::string& type) {
-    return result_of(main_of("", type,
-                             "%0 = stablehlo.constant dense<" + elements + "> : " + type +
-                                 "\n return %0 : " + type + "\n"));
+    return result_of_module(main_of("", type,
+                                    "%0 = stablehlo.constant dense<" + elements + "> : " + type +
+                                        "\n return %0 : " + type + "\n"));
   };
   EXPECT_TRUE(
       constant("[[1, -2], [3, 4]]", "tensor<2x2xi32>").identical(integers({1, -2, 3, 4}, {2, 2})));
@@ -143,24 +143,25 @@ TEST(ReadStablehlo, AnIndexOutOfRangeTakesTheLastBranch) {
     return %0 : tensor<f32>
 )");
   for (const auto& [index, expected] : {std::pair{0, 2.0f}, {1, -2.0f}, {-1, -2.0f}, {7, -2.0f}})
-    EXPECT_EQ(result_of(text, {Literal::scalar(index), Literal::scalar(2.0f)}).item<float>(),
+    EXPECT_EQ(result_of_module(text, {Literal::scalar(index), Literal::scalar(2.0f)}).item<float>(),
               expected);
 }
 
 TEST(ReadStablehlo, ScalarsBesideArrays) {
   EXPECT_TRUE(
-      result_of(main_of("%x: tensor<3xf32>, %lo: tensor<f32>, %p: tensor<i1>", "tensor<3xf32>", R"(
+      result_of_module(
+          main_of("%x: tensor<3xf32>, %lo: tensor<f32>, %p: tensor<i1>", "tensor<3xf32>", R"(
     %hi = stablehlo.constant dense<2.0> : tensor<f32>
     %c = stablehlo.clamp %lo, %x, %hi : (tensor<f32>, tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
     %s = stablehlo.select %p, %c, %x : tensor<i1>, tensor<3xf32>
     return %s : tensor<3xf32>
 )"),
-                {floats({0, 1.5f, 9}, {3}), Literal::scalar(1.0f), Literal::scalar(true)})
+          {floats({0, 1.5f, 9}, {3}), Literal::scalar(1.0f), Literal::scalar(true)})
           .identical(floats({1, 1.5f, 2}, {3})));
 }
 
 TEST(ReadStablehlo, ShortFormsOfOpsThatMoveElements) {
-  EXPECT_TRUE(result_of(main_of("%x: tensor<4xf32>, %i: tensor<i32>", "tensor<6xf32>", R"(
+  EXPECT_TRUE(result_of_module(main_of("%x: tensor<4xf32>, %i: tensor<i32>", "tensor<6xf32>", R"(
     %z = stablehlo.constant dense<-1.0> : tensor<f32>
     %a = stablehlo.slice %x [0:4:2] : (tensor<4xf32>) -> tensor<2xf32>
     %b = stablehlo.pad %a, %z, low = [1], high = [0], interior = [1] : (tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
@@ -169,18 +170,18 @@ TEST(ReadStablehlo, ShortFormsOfOpsThatMoveElements) {
     %e = stablehlo.reverse %d, dims = [0] : tensor<6xf32>
     return %e : tensor<6xf32>
 )"),
-                        {iota_of({4}), Literal::scalar(9)})
+                               {iota_of({4}), Literal::scalar(9)})
                   .identical(floats({3, 2, 2, -1, 0, -1}, {6})));
 }
 
-void expect_round_trip(const Function& program, const std::vector<Literal>& arguments) {
+void expect_read_back(const Function& program, const std::vector<Literal>& arguments) {
   const auto print = [](const Function& function) { return to_stablehlo_text(function); };
   testing::expect_round_trip(program, arguments, print, parse_stablehlo_text);
 }
 
 TEST(ReadStablehlo, RoundTripsOfOpsWithAttributes) {
   const Literal x = iota_of({2, 3, 4});
-  const auto of = [&](const auto& f) { expect_round_trip(trace(f, x.type()), {x}); };
+  const auto of = [&](const auto& f) { expect_read_back(trace(f, x.type()), {x}); };
   of([](Tensor x) { return transpose(x, {2, 0, 1}); });
   of([](Tensor x) { return sum(x, {1}); });
   of([](Tensor x) { return reshape(flip(x, {0, 2}), {6, 4}); });
@@ -214,7 +215,7 @@ TEST(ReadStablehlo, RoundTripsOfOpsWithAttributes) {
 
 TEST(ReadStablehlo, RoundTripsOfLoopsAndTheirGradients) {
   const Literal x = iota_of({3});
-  const auto of = [&](const auto& f) { expect_round_trip(trace(f, x.type()), {x}); };
+  const auto of = [&](const auto& f) { expect_read_back(trace(f, x.type()), {x}); };
   const auto steps = [](Tensor x) {
     return fori_loop(
         0, 5,

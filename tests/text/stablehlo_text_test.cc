@@ -15,20 +15,20 @@ using namespace testing;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct House {
+struct Ranch {
   Tensor step, slab, tank;
 };
 
 TEST(StablehloText, AWholeProgram) {
   const Function function = trace(
-      [](House start, Tensor rate) {
-        return while_loop([](House h) { return !(h.slab != h.tank); },
-                          [&](House h) {
-                            return House{h.step + 1, h.slab * rate, h.tank};
+      [](Ranch start, Tensor rate) {
+        return while_loop([](Ranch h) { return !(h.slab != h.tank); },
+                          [&](Ranch h) {
+                            return Ranch{h.step + 1, h.slab * rate, h.tank};
                           },
                           start, {.name = "solve"});
       },
-      House{Tensor(0), Tensor(20.0f), Tensor(70.0f)}, f32());
+      Ranch{Tensor(0), Tensor(20.0f), Tensor(70.0f)}, f32());
   const std::string text = std::regex_replace(
       to_stablehlo_text(function), std::regex(" <\\{comparison_direction[^}]*\\}>"), " <{...}>");
   EXPECT_EQ(text, R"(module @main {
@@ -124,22 +124,22 @@ std::vector<std::string> definitions(const std::string& text) {
 
 TEST(StablehloText, NoNameIsDefinedTwice) {
   const Function function = trace(
-      [](House start, Tensor xs) {
-        const auto inner = [](House h) {
-          return while_loop([](House g) { return g.step < 3; },
-                            [](House g) {
-                              return House{g.step + 1, g.tank, g.slab};
+      [](Ranch start, Tensor xs) {
+        const auto inner = [](Ranch h) {
+          return while_loop([](Ranch g) { return g.step < 3; },
+                            [](Ranch g) {
+                              return Ranch{g.step + 1, g.tank, g.slab};
                             },
                             h);
         };
         return scan(
-            [&](House h, Tensor x) {
-              const House done = inner(inner(h));
-              return std::pair(House{done.step, done.slab + sum(x), done.tank}, x);
+            [&](Ranch h, Tensor x) {
+              const Ranch done = inner(inner(h));
+              return std::pair(Ranch{done.step, done.slab + sum(x), done.tank}, x);
             },
             start, xs);
       },
-      House{Tensor(0), Tensor(20.0f), Tensor(70.0f)}, f32({4, 2}));
+      Ranch{Tensor(0), Tensor(20.0f), Tensor(70.0f)}, f32({4, 2}));
   const std::vector<std::string> names = definitions(to_stablehlo_text(function));
   EXPECT_GT(names.size(), 30u);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());

@@ -97,7 +97,7 @@ struct WithString {
   Tensor value;
   std::string name;
 };
-struct WithCArray {
+struct HasCArray {
   Tensor values[3];
 };
 struct WithReference {
@@ -154,7 +154,7 @@ TEST(Tree, OtherTypesAreNot) {
   static_assert(!TensorTree<std::string> && !TensorTree<int*> && !TensorTree<const char*>);
   static_assert(!TensorTree<std::map<int, Tensor>> && !TensorTree<std::vector<std::string>>);
   static_assert(!TensorTree<WithString> && !TensorTree<std::tuple<Tensor, WithString>>);
-  static_assert(!TensorTree<WithCArray> && !TensorTree<WithReference>);
+  static_assert(!TensorTree<HasCArray> && !TensorTree<WithReference>);
   static_assert(!TensorTree<void> && !TensorTree<Tensor[2]>);
   static_assert(!TensorTree<account::Base*>);
 }

@@ -24,15 +24,15 @@ namespace {
 using testing::expect_parts;
 using testing::message_of;
 
-struct Layer {
+struct Plate {
   Tensor w, b;
 };
-struct Model {
-  std::vector<Layer> layers;
+struct Stack {
+  std::vector<Plate> layers;
   Tensor scale;
 };
 
-Model some_model() {
+Stack some_model() {
   return {{{constant({{1.0f, 2.0f}, {3.0f, 4.0f}}), constant({5.0f, 6.0f})},
            {constant({{7.0f, 8.0f}}), 9.0f}},
           10.0f};
@@ -44,21 +44,21 @@ std::vector<float> elements(const Tensor& x) {
 }
 
 TEST(MapLeaves, IsAnOptimizersStep) {
-  const auto loss = [](Model m) {
+  const auto loss = [](Stack m) {
     Tensor total = square(m.scale);
-    for (const Layer& layer : m.layers) total += sum(square(layer.w)) + sum(square(layer.b));
+    for (const Plate& layer : m.layers) total += sum(square(layer.w)) + sum(square(layer.b));
     return total;
   };
-  const Model model = some_model();
-  const auto step = [&](Model m) {
+  const Stack model = some_model();
+  const auto step = [&](Stack m) {
     return map_leaves([](Tensor p, Tensor g) { return p - 0.25 * g; }, m, grad(loss)(m));
   };
-  const Model next = jit(step)(model);  // the gradient is 2 p
+  const Stack next = jit(step)(model);  // the gradient is 2 p
   EXPECT_EQ(elements(next.layers[0].w), (std::vector<float>{0.5f, 1, 1.5f, 2}));
   EXPECT_EQ(elements(next.layers[1].b), std::vector<float>{4.5f});
   EXPECT_EQ(elements(next.scale), std::vector<float>{5});
-  const Model momentum = map_leaves([](Tensor p) { return zeros(p.type()); }, model);
-  const Model both =
+  const Stack momentum = map_leaves([](Tensor p) { return zeros(p.type()); }, model);
+  const Stack both =
       map_leaves([](Tensor p, Tensor m, Tensor g) { return p + m + g; }, model, momentum, model);
   EXPECT_EQ(elements(both.layers[0].b), (std::vector<float>{10, 12}));
   const auto [a, b] = map_leaves([](Tensor x) { return x + 1; }, std::tuple(1, 2.5f));
@@ -68,7 +68,7 @@ TEST(MapLeaves, IsAnOptimizersStep) {
 
 TEST(MapLeaves, RefusesTreesOfAnotherStructure) {
   const auto add = [](Tensor a, Tensor b) { return a + b; };
-  Model shorter = some_model();
+  Stack shorter = some_model();
   shorter.layers.pop_back();
   EXPECT_REFUSED((void)map_leaves(add, some_model(), shorter), "map_leaves",
                  "lost: tree.layers[1].w, tree.layers[1].b");
@@ -77,14 +77,14 @@ TEST(MapLeaves, RefusesTreesOfAnotherStructure) {
 TEST(Ravel, ListsTheLeavesRowByRow) {
   const auto [vector, unravel] = ravel(some_model());
   EXPECT_EQ(elements(vector), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
-  const Model back = unravel(vector * 2);
+  const Stack back = unravel(vector * 2);
   ASSERT_EQ(back.layers.size(), 2u);
   EXPECT_EQ(back.layers[1].w.shape(), Shape({1, 2}));
   EXPECT_EQ(elements(back.layers[0].w), (std::vector<float>{2, 4, 6, 8}));
   EXPECT_EQ(elements(back.scale), std::vector<float>{20});
   // A gradient through both, and both in a trace.
   const auto squares = [&unravel = unravel](Tensor v) {
-    const Model m = unravel(v);
+    const Stack m = unravel(v);
     return sum(square(m.layers[0].b)) * m.scale;
   };
   EXPECT_EQ(elements(jit(grad(squares))(vector)),
@@ -145,8 +145,8 @@ class NpzFile {
 TEST(Npz, BringsBackWhatWasSaved) {
   const NpzFile file("model");
   save_npz(file.path(), some_model());
-  Model prototype = map_leaves([](Tensor x) { return zeros(x.type()); }, some_model());
-  const Model back = load_npz(file.path(), prototype);
+  Stack prototype = map_leaves([](Tensor x) { return zeros(x.type()); }, some_model());
+  const Stack back = load_npz(file.path(), prototype);
   EXPECT_EQ(elements(back.layers[0].w), (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ(elements(back.scale), std::vector<float>{10});
   const std::map<std::string, Literal> named{{"a", Literal::scalar<std::int64_t>(-5)},
@@ -176,19 +176,19 @@ TEST(Npz, NamesArraysAfterTheirFields) {
 
 TEST(Npz, RefusesOtherNamesTypesAndFiles) {
   const NpzFile file("others");
-  save_npz(file.path(), Layer{constant({1.0f, 2.0f}), 3.0f});
+  save_npz(file.path(), Plate{constant({1.0f, 2.0f}), 3.0f});
   const auto parts = [&](const auto& prototype) {
     return message_of<ParseError>([&] { (void)load_npz(file.path(), prototype); });
   };
-  expect_parts(parts(Model{{}, 1.0f}), {"missing: scale", "unknown: w, b"});
-  expect_parts(parts(Layer{constant({1.0f, 2.0f, 3.0f}), 3.0f}),
+  expect_parts(parts(Stack{{}, 1.0f}), {"missing: scale", "unknown: w, b"});
+  expect_parts(parts(Plate{constant({1.0f, 2.0f, 3.0f}), 3.0f}),
                {"w.npy", "is f32[2]", "leaf is f32[3]"});
-  expect_parts(parts(Layer{constant({1.0f, 2.0f}), 3}), {"b.npy", "f32[]", "s32[]"});
+  expect_parts(parts(Plate{constant({1.0f, 2.0f}), 3}), {"b.npy", "f32[]", "s32[]"});
   const std::string whole = file.bytes();
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{10}, whole.size() / 2, whole.size() - 1}) {
     std::ofstream(file.path(), std::ios::binary) << whole.substr(0, size);
-    EXPECT_THROW((void)load_npz(file.path(), Layer{constant({1.0f, 2.0f}), 3.0f}), ParseError)
+    EXPECT_THROW((void)load_npz(file.path(), Plate{constant({1.0f, 2.0f}), 3.0f}), ParseError)
         << size;
   }
   EXPECT_THROW((void)load_npz("/nowhere/at/all.npz", Tensor(1)), ParseError);
