@@ -190,7 +190,7 @@ func.func private @shaped(%x: tensor<6xf32>, %s: tensor<2xi32>) -> tensor<?x?xf3
 
 /// The message of what `parse` throws.
 template <class Parse>
-std::string message_of(const Parse& parse) {
+std::string parse_error_of(const Parse& parse) {
   try {
     parse();
   } catch (const ParseError& error) {
@@ -215,7 +215,7 @@ func.func private @b(%x: tensor<f32>) -> tensor<f32> {
   %0 = call @a(%x) : (tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 })";
-  EXPECT_THAT(message_of([&] { parse_stablehlo_text(text); }), HasSubstr("without end"));
+  EXPECT_THAT(parse_error_of([&] { parse_stablehlo_text(text); }), HasSubstr("without end"));
 }
 
 TEST(Calls, OfTheOwnTextAreChecked) {
@@ -224,7 +224,7 @@ TEST(Calls, OfTheOwnTextAreChecked) {
       "  return %0\n}\n";
   const std::string caller = "func main(%x: f32[]) -> (f32[]) {\n  %0: f32[] = call @";
   const auto message = [&](const std::string& text) {
-    return message_of([&] { parse_text(text); });
+    return parse_error_of([&] { parse_text(text); });
   };
   EXPECT_EQ(message(square + caller + "square %x\n  return %0\n}\n"), "no error");
   EXPECT_THAT(message(square + caller + "cube %x\n  return %0\n}\n"),
