@@ -120,6 +120,9 @@ class TextBuffer {
   TextBuffer(const TextBuffer&) = delete;
   TextBuffer& operator=(const TextBuffer&) = delete;
 
+  /// Of the whole text.
+  std::size_t size() const noexcept { return out_.size() + used_; }
+
   /// Space for up to `bytes` bytes. `wrote` must be called with what was written before anything
   /// else is.
   TextCursor room(std::size_t bytes) {
@@ -141,12 +144,19 @@ class TextBuffer {
     return *this;
   }
   void append_spaces(std::size_t count) {
-    for (; count > 0; count--) *this += ' ';
+    constexpr std::string_view kSpaces = "                                ";
+    for (; count > kSpaces.size(); count -= kSpaces.size()) *this += kSpaces;
+    *this += kSpaces.substr(0, count);
   }
   void append_count(std::uint64_t number) {
     if (kMostRoom - used_ < TextCursor::kCountBytes) flush();
     used_ = static_cast<std::size_t>(
         std::to_chars(buffer_ + used_, buffer_ + kMostRoom, number).ptr - buffer_);
+  }
+  void append_integer(std::int64_t number) {
+    if (number < 0) *this += '-';
+    const auto bits = static_cast<std::uint64_t>(number);
+    append_count(number < 0 ? 0 - bits : bits);
   }
   // NOLINTNEXTLINE(google-explicit-constructor): it is one
   operator std::string&() {

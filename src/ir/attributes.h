@@ -1,5 +1,6 @@
 // The attributes of a node: a plain aggregate, held by value behind one type-erased pointer.
-// Equality, hash and print come from reflection over its fields.
+// Hash and memory come from reflection over its fields; texts from the description in the op's
+// record (ir/attribute_text.h).
 #pragma once
 
 #include <atomic>
@@ -27,98 +28,6 @@ namespace rondo::ir {
 struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
 };
-
-// How the kinds of fields print. Overloads for further field types are declared beside those types
-// and found by argument-dependent lookup.
-void print_field(std::string& out, std::int64_t value);
-void print_field(std::string& out, int value);
-void print_field(std::string& out, std::size_t value);
-void print_field(std::string& out, bool value);
-void print_field(std::string& out, double value);
-void print_field(std::string& out, std::string_view value);
-inline void print_field(std::string& out, const std::string& value) {
-  print_field(out, std::string_view(value));
-}
-void print_field(std::string& out, DType value);
-void print_field(std::string& out, const Shape& value);
-void print_field(std::string& out, const TensorType& value);
-void print_field(std::string& out, const Literal& value);
-template <class T>
-requires std::is_enum_v<T>
-void print_field(std::string& out, T value) { print_field(out, static_cast<std::int64_t>(value)); }
-template <class T>
-requires std::is_aggregate_v<T>
-void print_field(std::string& out, const T& object);
-template <class A, class B>
-void print_field(std::string& out, const std::pair<A, B>& value);
-template <class T>
-void print_field(std::string& out, const std::optional<T>& value);
-template <class T>
-void print_field(std::string& out, const std::vector<T>& values) {
-  out += '[';
-  bool first = true;
-  for (const auto& value : values) {
-    if (!std::exchange(first, false)) out += ',';
-    print_field(out, value);
-  }
-  out += ']';
-}
-template <class A, class B>
-void print_field(std::string& out, const std::pair<A, B>& value) {
-  print_field(out, value.first);
-  out += ':';
-  print_field(out, value.second);
-}
-template <class T>
-void print_field(std::string& out, const std::optional<T>& value) {
-  if (value)
-    print_field(out, *value);
-  else
-    out += "none";
-}
-
-/// Whether a field has the value that is not printed: false, none, empty text, the defaults of an
-/// aggregate, and one trip at a time.
-template <class T>
-bool is_usual(std::string_view name, const T& value) {
-  constexpr bool kAggregate = std::is_aggregate_v<T> && !std::is_same_v<T, TensorType>;
-  if constexpr (kAggregate || std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
-    return value == T();
-  } else if constexpr (requires { value.has_value(); }) {
-    return !value.has_value();
-  } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return name == "unroll" && value == 1;
-  } else {
-    return false;
-  }
-}
-
-/// Appends `before` and `name=value` for each field that has another value than the usual one.
-/// `before` is `, ` afterwards, if there was any.
-template <class T>
-void print_fields(std::string& out, const T& object, std::string_view& before) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    const auto fields = fields_of(object);
-    const auto print = [&](std::string_view name, const auto& value) {
-      if (is_usual(name, value)) return;
-      out += std::exchange(before, ", ");
-      out += name;
-      out += '=';
-      print_field(out, value);
-    };
-    (print(field_name<T, I>(), std::get<I>(fields)), ...);
-  }
-  (std::make_index_sequence<field_count<T>()>());
-}
-/// `{first=1, bodies=2}`
-template <class T>
-requires std::is_aggregate_v<T>
-void print_field(std::string& out, const T& object) {
-  out += '{';
-  std::string_view before;
-  print_fields(out, object, before);
-  out += '}';
-}
 
 // How fields hash: equal values have the same hash.
 std::size_t hash_field(const Shape& value);
@@ -210,9 +119,6 @@ class AttributesBase {
     if (known == 0) hash_.store(known = compute_hash() | 1, std::memory_order_relaxed);
     return known;
   }
-  /// Appends `before` and `name=value` for each field that is not as usual. `before` is `, `
-  /// afterwards, if there was any.
-  virtual void print(std::string& out, std::string_view& before) const = 0;
   virtual void count_held(HeldBytes& held) const = 0;
   const void* type_tag() const noexcept { return type_tag_; }
 
@@ -236,9 +142,6 @@ class AttributesOf final : public AttributesBase {
       : AttributesBase(&kAttributesTag<T>), value(std::move(initial)) {}
   bool equals(const AttributesBase& other) const override {
     return other.type_tag() == type_tag() && static_cast<const AttributesOf&>(other).value == value;
-  }
-  void print(std::string& out, std::string_view& before) const override {
-    print_fields(out, value, before);
   }
   void count_held(HeldBytes& held) const override {
     if (held.shared(this, sizeof(*this))) count_field(held, value);
@@ -284,9 +187,6 @@ class Attributes {
                : nullptr;
   }
   std::size_t hash() const { return base_ ? base_->hash() : 0; }
-  void print(std::string& out, std::string_view& before) const {
-    if (base_) base_->print(out, before);
-  }
   void count_held(HeldBytes& held) const {
     if (base_) base_->count_held(held);
   }

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "fmt/format.h"
+#include "ir/attribute_text.h"
 #include "ir/canonical_order.h"
 #include "ir/print.h"
 #include "ir/structure.h"
@@ -23,7 +24,9 @@ std::string described(const Node& node) {
     text += i == 0 ? " " : ", ";
     append_type(text, node.types[i]);
   }
-  append_attributes(text, node);
+  if (is_constant(&node))
+    text += fmt::format(" {{value={}}}", node.attrs<ConstantAttributes>().value.str());
+  append_own_attributes(text, node);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "base/array_text.h"
 #include "base/escape.h"
 #include "base/number_text.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/print.h"
@@ -69,7 +70,7 @@ class DotPrinter {
     const bool nests = has_nested_regions(node);
     if (nests) {
       std::string label(node.op->name);
-      append_attributes(label, node);
+      append_own_attributes(label, node);
       begin_cluster(label);
     }
     begin_node(node);
@@ -78,7 +79,7 @@ class DotPrinter {
     } else {
       out_ += node.op->name;
       std::string attributes;
-      if (!nests) append_attributes(attributes, node);
+      if (!nests) append_own_attributes(attributes, node);
       if (node.op->construct.flow == Flow::kCall) attributes += ' ' + node.regions[0].name();
       append_escaped(out_, attributes);
     }

@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/array_text.h"
 #include "base/number_text.h"
+#include "ir/attribute_text.h"
 #include "ir/html_page.h"
 #include "ir/layout.h"
 #include "ir/node.h"
@@ -113,7 +114,7 @@ class HtmlPrinter {
       append_elements(attributes, node.attrs<ConstantAttributes>().value,
                       {.cut_above = kLongestConstant});
     else
-      append_attributes(attributes, node);
+      append_own_attributes(attributes, node);
     append_json(out, attributes.starts_with(' ') ? attributes.substr(1) : attributes);
     out += ',';
     if (node.line == 0)

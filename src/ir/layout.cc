@@ -7,23 +7,18 @@
 
 namespace rondo {
 
-void print_field(std::string& out, Checkpoint::Policy policy) {
-  static constexpr const char* kNames[] = {"automatic", "tape",     "online",
-                                           "revolve",   "periodic", "none"};
-  out += kNames[static_cast<int>(policy)];
+std::span<const std::string_view> field_words(Checkpoint::Policy) {
+  static constexpr std::string_view kWords[] = {"automatic", "tape",     "online",
+                                                "revolve",   "periodic", "none"};
+  return kWords;
 }
 
-void print_field(std::string& out, const Checkpoint& checkpoint) {
-  print_field(out, checkpoint.policy);
-  if (checkpoint.slots) out += fmt::format("({})", checkpoint.slots);
-}
-
-void read_field(ir::FieldReader& reader, Checkpoint& checkpoint) {
-  ir::read_choice(reader, checkpoint.policy, Checkpoint::Policy::kNone);
-  checkpoint.slots = 0;
-  if (!reader.accept("(")) return;
-  checkpoint.slots = reader.integer();
-  reader.expect(")");
+void field_value(ir::FieldText& text, Checkpoint& checkpoint) {
+  ir::field_value(text, checkpoint.policy);
+  if (text.reads()) checkpoint.slots = 0;
+  if (!text.piece_if(checkpoint.slots != 0, "(")) return;
+  ir::field_value(text, checkpoint.slots);
+  text.piece(")");
 }
 
 }  // namespace rondo

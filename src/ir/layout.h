@@ -21,16 +21,15 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/field_reader.h"
+#include "ir/field_text.h"
 #include "ir/node.h"
 #include "rondo/checkpoint.h"
 
 namespace rondo {
 
-/// How the policy of a loop prints among its node's attributes: `online(8)`.
-void print_field(std::string& out, Checkpoint::Policy policy);
-void print_field(std::string& out, const Checkpoint& checkpoint);
-void read_field(ir::FieldReader& reader, Checkpoint& checkpoint);
+/// The policy of a loop among its node's attributes: `online(8)`.
+std::span<const std::string_view> field_words(Checkpoint::Policy policy);
+void field_value(ir::FieldText& text, Checkpoint& checkpoint);
 
 }  // namespace rondo
 

@@ -347,10 +347,6 @@ std::string_view op_name(const Node* node) noexcept {
   return node->cell ? node->cell->op().name : node->op->name;
 }
 
-void print_field(std::string& out, const std::shared_ptr<RegionToken>& region) {
-  out += region ? region->what : "-";
-}
-
 Tensor make_parameter(TensorType type, std::string name, std::int64_t index,
                       std::shared_ptr<RegionToken> region, SourceLocation at) {
   return plain_node(kParameter, {}, ParameterAttributes{std::move(region), index, std::move(name)},

@@ -234,7 +234,6 @@ struct ParameterAttributes {
   std::string name;
   bool operator==(const ParameterAttributes&) const = default;
 };
-void print_field(std::string& out, const std::shared_ptr<RegionToken>& region);
 inline void count_field(HeldBytes& held, const std::shared_ptr<RegionToken>& region) {
   if (held.shared(region)) held.text(region->what);
 }

@@ -1,7 +1,6 @@
 // The part of a record on HLO and StableHLO text, including meshes of devices.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +15,6 @@ struct Node;
 struct ReadConstruct;  // ir/read_construct.h
 struct Sharding;       // ir/sharding.h
 
-/// Appends the text after the operands: `, dimensions={0}`.
-using TextRule = void (*)(const Node&, std::string& out);
 /// The sharding of the result (ir/sharding.h).
 using ShardingRule = const Sharding& (*)(const Node&);
 
@@ -27,8 +24,7 @@ using ReadConstructRule = std::vector<Tensor> (*)(const ReadConstruct&);
 struct OpText {
   std::string_view hlo = {};        // the opcode; empty: expanded before it is printed
   std::string_view stablehlo = {};  // with the dialect, `stablehlo.add`; empty: likewise
-  TextRule hlo_attributes = nullptr;
-  /// The attributes in texts; null: none.
+  /// The attributes in all texts; null: none.
   const AttributeText* attributes = nullptr;
   std::string_view hlo_regions =
       {};                  // the attribute that names each region: `to_apply`, `condition,body`

@@ -11,10 +11,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/array_text.h"
+#include "base/number_text.h"
+#include "base/text_buffer.h"
+#include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/node_table.h"
 #include "ir/region_walk.h"
+#include "ir/type_text.h"
 #include "rondo/text.h"
 
 namespace rondo {
@@ -34,9 +38,9 @@ constexpr std::size_t kLocationColumn = 60;
 class IrPrinter {
  public:
   /// Names the callees, which precede the program.
-  IrPrinter(const TextOptions& options, const Function& program,
+  IrPrinter(std::string& out, const TextOptions& options, const Function& program,
             const std::vector<Function>& callees)
-      : full_(options.full) {
+      : out_(out), full_(options.full) {
     absl::flat_hash_set<std::string> taken{shown_name(program)};
     for (const Function& callee : callees) {
       const std::string wanted = printable_name(callee.name(), 0);
@@ -45,7 +49,6 @@ class IrPrinter {
       callees_.emplace(callee.identity(), std::move(name));
     }
   }
-  std::string take() && { return std::move(out_); }
 
   void open(const Function& function, const Node* holder, std::size_t index) {
     if (holder) {
@@ -70,10 +73,10 @@ class IrPrinter {
     const std::uint64_t number = next_number_++;
     scopes_.back().numbers.set(&node, number + 1);
     out_ += '%';
-    append_number(out_, number);
+    out_.append_count(number);
     for (std::size_t i = 0; i < node.types.size(); i++) {
       out_ += i == 0 ? ": " : ", ";
-      append_type(out_, node.types[i]);
+      append_type(node.types[i]);
     }
     out_ += " = ";
     out_ += node.op->name;
@@ -85,7 +88,7 @@ class IrPrinter {
                       {.cut_above = full_ ? INT64_MAX : kShownElements});
     } else {
       append_values(node.operands, " ");
-      append_attributes(out_, node);
+      append_own_attributes(out_, node);
     }
     append_location(node, line);
     out_ += '\n';
@@ -120,7 +123,9 @@ class IrPrinter {
   bool is_printed_inline(const Node& node) const {
     return !full_ && is_constant(&node) && node.type().elements() <= kInlineElements;
   }
-  void start_line(std::size_t more) { out_.append(std::min(indent_ + more, kDeepestIndent), ' '); }
+  void start_line(std::size_t more) {
+    out_.append_spaces(std::min(indent_ + more, kDeepestIndent));
+  }
 
   void append_parameters(const Function& function, bool outermost) {
     absl::flat_hash_set<std::string> taken;
@@ -137,7 +142,7 @@ class IrPrinter {
       out_ += '%';
       out_ += name;
       out_ += ": ";
-      append_type(out_, parameters[i].type());
+      append_type(parameters[i].type());
       scopes_.back().parameters.emplace(node, std::move(name));
     }
     out_ += ')';
@@ -153,7 +158,7 @@ class IrPrinter {
         out_ += printable_name(names[i], i);
         out_ += ": ";
       }
-      append_type(out_, results[i].type());
+      append_type(results[i].type());
     }
     out_ += ')';
   }
@@ -175,10 +180,10 @@ class IrPrinter {
     out_ += '%';
     const Scope& scope = scopes_.back();
     if (const std::uint64_t number_plus_one = scope.numbers.get(node)) {
-      append_number(out_, number_plus_one - 1);
+      out_.append_count(number_plus_one - 1);
       if (node->types.size() > 1) {
         out_ += '#';
-        append_number(out_, tensor.result());
+        out_.append_count(tensor.result());
       }
     } else if (const auto name = scope.parameters.find(node); name != scope.parameters.end()) {
       out_ += name->second;
@@ -190,17 +195,20 @@ class IrPrinter {
   void append_location(const Node& node, std::size_t line) {
     if (node.line == 0) return;
     const std::size_t length = out_.size() - line;
-    out_.append(length + 2 < kLocationColumn ? kLocationColumn - length : 2, ' ');
+    out_.append_spaces(length + 2 < kLocationColumn ? kLocationColumn - length : 2);
     out_ += "// ";
     const std::string_view file = node.file;
     out_ += file.substr(file.rfind('/') + 1);
     out_ += ':';
-    append_number(out_, node.line);
+    out_.append_count(node.line);
   }
 
+  void append_type(const TensorType& type) { out_ += type_text_.of(type); }
+
+  TextBuffer out_;
+  TypeText type_text_{ir::append_type};
   const bool full_;
   absl::flat_hash_map<const void*, std::string> callees_;  // their names
-  std::string out_;
   std::vector<Scope> scopes_;
   std::size_t indent_ = 0;
   std::uint64_t next_number_ = 0;
@@ -229,12 +237,6 @@ void append_type(std::string& out, const TensorType& type) {
   out += ']';
 }
 
-void append_attributes(std::string& out, const Node& node) {
-  std::string_view before = " {";
-  node.attributes.print(out, before);
-  if (before == ", ") out += '}';
-}
-
 void append_region_label(std::string& out, const Node& holder, std::size_t index) {
   const auto layout = region_layout(&holder);
   if (layout && layout->condition) {
@@ -254,10 +256,13 @@ void append_region_label(std::string& out, const Node& holder, std::size_t index
 
 std::string to_text(const Function& function, const TextOptions& options) {
   const std::vector<Function> callees = ir::called_functions(function);
-  ir::IrPrinter printer(options, function, callees);
-  for (const Function& callee : callees) ir::walk_nested(callee, printer);
-  ir::walk_nested(function, printer);
-  return std::move(printer).take();
+  std::string text;
+  {
+    ir::IrPrinter printer(text, options, function, callees);
+    for (const Function& callee : callees) ir::walk_nested(callee, printer);
+    ir::walk_nested(function, printer);
+  }
+  return text;
 }
 
 std::string to_text(const Tensor& lazy, const TextOptions& options) {

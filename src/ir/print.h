@@ -13,9 +13,6 @@ namespace rondo::ir {
 std::string printable_name(std::string_view name, std::size_t index);
 /// `f32[2,3]`
 void append_type(std::string& out, const TensorType& type);
-/// ` {axis=1, name="solve"}`, without those that are none or an empty string; empty if no others
-/// remain.
-void append_attributes(std::string& out, const Node& node);
 /// `cond`, `body`, `true`, `branch 2`; else the name of the region.
 void append_region_label(std::string& out, const Node& holder, std::size_t index);
 

@@ -24,7 +24,7 @@ std::int64_t device_count(const MeshAxes& mesh) {
 
 std::string dims_text(const Sharding& sharding) {
   std::string text;
-  print_field(text, sharding.dims);
+  append_field(text, sharding.dims);
   return text;
 }
 
@@ -77,25 +77,11 @@ PartitionSpec spec_of(const Sharding& sharding) {
   return dims;
 }
 
-void print_field(std::string& out, const DimSharding& dim) {
-  out += '{';
-  if (dim.unconstrained) out += '?';
-  for (std::size_t i = 0; i < dim.axes.size(); i++) {
-    if (i > 0) out += ", ";
-    print_field(out, dim.axes[i]);
-  }
-  out += '}';
-}
-
-void read_field(FieldReader& reader, DimSharding& dim) {
-  dim = {};
-  reader.expect("{");
-  dim.unconstrained = reader.accept("?");
-  if (reader.accept("}")) return;
-  do {
-    dim.axes.push_back(reader.text());
-  } while (reader.accept(","));
-  reader.expect("}");
+void field_value(FieldText& text, DimSharding& dim) {
+  text.piece("{");
+  const bool unconstrained = text.piece_if(dim.unconstrained, "?");
+  if (text.reads()) dim.unconstrained = unconstrained;
+  field_items(text, dim.axes, ", ", "}");
 }
 
 std::int64_t Sharding::devices() const { return device_count(mesh); }
@@ -206,7 +192,7 @@ void append_shardy(std::string& out, const Sharding& sharding) {
   out += '[';
   for (std::size_t i = 0; i < sharding.dims.size(); i++) {
     if (i > 0) out += ", ";
-    print_field(out, sharding.dims[i]);
+    append_field(out, sharding.dims[i]);
   }
   out += ']';
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/field_reader.h"
+#include "ir/field_text.h"
 #include "rondo/function.h"
 #include "rondo/mesh.h"
 #include "rondo/shape.h"
@@ -24,8 +24,7 @@ struct DimSharding {
   friend bool operator==(const DimSharding&, const DimSharding&) = default;
 };
 /// `{"data"}`, `{}`, `{?}`
-void print_field(std::string& out, const DimSharding& dim);
-void read_field(FieldReader& reader, DimSharding& dim);
+void field_value(FieldText& text, DimSharding& dim);
 
 /// An attribute: one entry per dimension.
 struct Sharding {

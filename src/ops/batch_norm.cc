@@ -142,16 +142,9 @@ std::vector<Tensor> expand_batch_norm_grad(const Node& node, std::span<const Ten
   return f.narrow({of_x, products / deviation, of_offset});
 }
 
-void batch_norm_hlo(const Node& node, std::string& out) {
-  const auto& [epsilon, axis] = node.attrs<BatchNormAttributes>();
-  out += ", epsilon=";
-  append_number(out, epsilon);
-  out += fmt::format(", feature_index={}", axis);
-}
-
 void describe_batch_norm(ir::AttributeCodec& codec, BatchNormAttributes& a) {
   codec.real({"epsilon"}, a.epsilon);
-  codec.integer({"feature_index"}, a.feature_axis);
+  codec.integer({"feature_axis", "feature_index"}, a.feature_axis);
 }
 
 /// What XLA's partitioner does with them is unknown; it splits their expansions.
@@ -192,7 +185,6 @@ const OpDef kBatchNormTraining{
     .expansion = {.rule = expand_batch_norm_training},
     .text = {.hlo = "batch-norm-training",
              .stablehlo = "stablehlo.batch_norm_training",
-             .hlo_attributes = batch_norm_hlo,
              .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
              .can_partition = never}};
 
@@ -203,7 +195,6 @@ const OpDef kBatchNormInference{
     .expansion = {.rule = expand_batch_norm_inference},
     .text = {.hlo = "batch-norm-inference",
              .stablehlo = "stablehlo.batch_norm_inference",
-             .hlo_attributes = batch_norm_hlo,
              .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
              .can_partition = never}};
 
@@ -214,7 +205,6 @@ const OpDef kBatchNormGrad{
     .expansion = {.rule = expand_batch_norm_grad},
     .text = {.hlo = "batch-norm-grad",
              .stablehlo = "stablehlo.batch_norm_grad",
-             .hlo_attributes = batch_norm_hlo,
              .attributes = &ir::kAttributeText<BatchNormAttributes, describe_batch_norm>,
              .can_partition = never}};
 

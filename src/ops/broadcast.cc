@@ -54,16 +54,13 @@ std::unique_ptr<ir::Kernel> prepare_broadcast(const Node& node) {
       Box(type.shape.dims(), dense_strides(type.shape), from, byte_width(type.dtype)), 0);
 }
 
-void broadcast_hlo(const Node& node, std::string& out) {
-  out += ", dimensions=";
-  append_list(out, node.attrs<BroadcastAttributes>().dimensions, '{', '}');
+void describe_broadcast(ir::AttributeCodec& codec, BroadcastAttributes& a) {
+  codec.derived("shape", a.shape, [&] { return codec.result(0).shape; });
+  codec.integers({"dimensions", "broadcast_dimensions", "dims", "dimensions"}, a.dimensions);
 }
 
-ReshapeAttributes reshape_to_result(const TensorType& result) { return {result.shape}; }
-
-void describe_broadcast(ir::AttributeCodec& codec, BroadcastAttributes& a) {
-  codec.integers({"broadcast_dimensions", "dims", "dimensions"}, a.dimensions);
-  if (codec.reads()) a.shape = codec.result(0).shape;
+void describe_reshape(ir::AttributeCodec& codec, ReshapeAttributes& a) {
+  codec.derived("shape", a.shape, [&] { return codec.result(0).shape; });
 }
 
 /// The cotangent of a repeated element is the sum of its copies' cotangents.
@@ -105,7 +102,6 @@ const ir::OpDef kBroadcastInDim{
     .batching = {.rule = broadcast_batch},
     .text = {.hlo = "broadcast",
              .stablehlo = "stablehlo.broadcast_in_dim",
-             .hlo_attributes = broadcast_hlo,
              .attributes = &ir::kAttributeText<BroadcastAttributes, describe_broadcast>}};
 
 const ir::OpDef kReshape{
@@ -119,7 +115,7 @@ const ir::OpDef kReshape{
     .batching = {.rule = reshape_batch},
     .text = {.hlo = "reshape",
              .stablehlo = "stablehlo.reshape",
-             .attributes = &ir::kAttributesOfResult<ReshapeAttributes, reshape_to_result>}};
+             .attributes = &ir::kAttributeText<ReshapeAttributes, describe_reshape, false>}};
 
 Tensor broadcast_axes(const Tensor& x, const Shape& shape, std::vector<std::int64_t> map,
                       SourceLocation at) {

@@ -62,12 +62,14 @@ Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocat
 }
 
 std::string_view combiner_name(Combiner combiner) {
-  constexpr std::array<std::string_view, kCombinerCount> names{
-      "combine", "add", "multiply", "maximum", "minimum", "and", "or"};
-  return names[static_cast<std::size_t>(combiner)];
+  return field_words(combiner)[static_cast<std::size_t>(combiner)];
 }
 
-void print_field(std::string& out, Combiner combiner) { out += combiner_name(combiner); }
+std::span<const std::string_view> field_words(Combiner) {
+  static constexpr std::array<std::string_view, kCombinerCount> kNames{
+      "combine", "add", "multiply", "maximum", "minimum", "and", "or"};
+  return kNames;
+}
 
 const Function& combiner_region(Combiner combiner, DType dtype) {
   // Kept for good: regions may be asked for while other static objects are destroyed.

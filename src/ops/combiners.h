@@ -7,7 +7,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "ir/field_reader.h"
 #include "lower/scalar.h"
 #include "ops/support.h"
 #include "rondo/function.h"
@@ -30,10 +29,7 @@ Literal combiner_identity(Combiner combiner, DType dtype);
 
 /// `add`, `maximum`, ...
 std::string_view combiner_name(Combiner combiner);
-void print_field(std::string& out, Combiner combiner);
-inline void read_field(ir::FieldReader& reader, Combiner& combiner) {
-  ir::read_choice(reader, combiner, Combiner::kOr);
-}
+std::span<const std::string_view> field_words(Combiner combiner);
 
 /// a op b, element by element.
 Tensor combined(Combiner combiner, const Tensor& a, const Tensor& b, SourceLocation at);

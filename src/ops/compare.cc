@@ -126,27 +126,21 @@ Element compare_element(const ElementCall& c) {
 
 constexpr std::string_view kDirections[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
 
-void compare_hlo(const Node& node, std::string& out) {
-  out += ", direction=";
-  out += direction_name(node.attrs<CompareAttributes>().direction);
-  if (compares_bits(node)) out += ", type=TOTALORDER";
-}
-
 void describe_compare(ir::AttributeCodec& codec, CompareAttributes& a) {
   constexpr std::string_view kTypes[] = {"NOTYPE", "SIGNED", "UNSIGNED", "FLOAT", "TOTALORDER"};
   constexpr std::size_t kTotalOrder = 4;
-  std::size_t direction = static_cast<std::size_t>(a.direction);
-  codec.word({"comparison_direction", "", "direction"}, "comparison_direction", 0, kDirections,
-             direction);
-  a.direction = static_cast<Direction>(direction);
+  codec.choice({"direction", "comparison_direction", "", "direction"},
+               {"comparison_direction", kDirections}, a.direction);
+  if (ir::FieldList* const own = codec.own()) return own->field("total_order", a.total_order);
   const DType dtype = codec.operand(0).dtype;
   std::size_t type = a.total_order && is_floating(dtype)            ? kTotalOrder
                      : is_signed_integer(dtype)                     ? 1
                      : is_unsigned_integer(dtype) || is_pred(dtype) ? 2
                                                                     : 3;
-  codec.word({"compare_type", "", "type"}, "comparison_type", 1, kTypes, type,
-             ir::AttributeCodec::Need::kOptional);
-  a.total_order = type == kTotalOrder;
+  codec.word({"type", "compare_type", "", "type"},
+             {.kind = "comparison_type", .names = kTypes, .place = 1, .first_in_hlo = kTotalOrder},
+             type, ir::AttributeCodec::Need::kOptional);
+  if (codec.reads()) a.total_order = type == kTotalOrder;
 }
 
 struct IsFinite {
@@ -214,7 +208,6 @@ const OpDef kCompare{
     .derivative = {.zero = true},
     .text = {.hlo = "compare",
              .stablehlo = "stablehlo.compare",
-             .hlo_attributes = compare_hlo,
              .attributes = &ir::kAttributeText<CompareAttributes, describe_compare>}};
 
 const OpDef kIsFinite = elementwise<1, IsFinite, kFloats>(
@@ -226,12 +219,6 @@ const OpDef kIsInf =
     elementwise<1, IsInf, kInexact>({.name = "is_inf",
                                      .expansion = {.rule = expand_by<is_inf_formula>},
                                      .derivative = {.zero = true}});
-
-std::string_view direction_name(Direction direction) {
-  return kDirections[static_cast<std::size_t>(direction)];
-}
-
-void print_field(std::string& out, Direction direction) { out += direction_name(direction); }
 
 Tensor compare(const Operand& a, const Operand& b, Direction direction, bool total_order) {
   std::array<Tensor, 2> both = matched({"compare", sign_of(direction)}, a, b);

@@ -71,12 +71,8 @@ void concatenate_kernel(const ir::KernelRun& run) {
   }
 }
 
-void concatenate_hlo(const Node& node, std::string& out) {
-  out += fmt::format(", dimensions={{{}}}", node.attrs<ConcatenateAttributes>().axis);
-}
-
 void describe_concatenate(ir::AttributeCodec& codec, ConcatenateAttributes& a) {
-  codec.integer({"dimension", "dim", "dimensions"}, a.axis);
+  codec.axis({"axis", "dimension", "dim", "dimensions"}, a.axis);
 }
 
 std::vector<Tensor> concatenate_transpose(const TransposeCall& c) {
@@ -132,7 +128,6 @@ const ir::OpDef kConcatenate{
     .batching = {.rule = concatenate_batch},
     .text = {.hlo = "concatenate",
              .stablehlo = "stablehlo.concatenate",
-             .hlo_attributes = concatenate_hlo,
              .attributes = &ir::kAttributeText<ConcatenateAttributes, describe_concatenate>}};
 
 }  // namespace ops

@@ -87,7 +87,9 @@ InferredTypes infer_bitcast(const InferContext& context) {
   return {{to, dims}};
 }
 
-ConvertAttributes conversion_to_result(const TensorType& result) { return {result.dtype}; }
+void describe_convert(ir::AttributeCodec& codec, ConvertAttributes& a) {
+  codec.derived("dtype", a.dtype, [&] { return codec.result(0).dtype; });
+}
 
 /// The bits of an IEEE 754 format: a sign, the exponent, the mantissa.
 struct FloatBits {
@@ -185,10 +187,6 @@ std::vector<Tensor> reduce_precision_transpose(const TransposeCall& c) {
   return {reduced_like(c.node, c.ct())};
 }
 
-void reduce_precision_hlo(const Node& node, std::string& out) {
-  const auto& [exponent, mantissa] = node.attrs<ReducePrecisionAttributes>();
-  out += fmt::format(", exponent_bits={}, mantissa_bits={}", exponent, mantissa);
-}
 void describe_reduce_precision(ir::AttributeCodec& codec, ReducePrecisionAttributes& a) {
   codec.float_format("format", {"exponent_bits"}, a.exponent_bits, {"mantissa_bits"},
                      a.mantissa_bits);
@@ -208,7 +206,7 @@ const OpDef kConvert{
     .derivative = {.linear = Linear::kJointly, .jvp = convert_jvp, .transpose = convert_transpose},
     .text = {.hlo = "convert",
              .stablehlo = "stablehlo.convert",
-             .attributes = &ir::kAttributesOfResult<ConvertAttributes, conversion_to_result>}};
+             .attributes = &ir::kAttributeText<ConvertAttributes, describe_convert, false>}};
 
 const OpDef kBitcastConvert{
     .name = "bitcast_convert",
@@ -221,7 +219,7 @@ const OpDef kBitcastConvert{
     .batching = {.rule = ir::batch_alike},
     .text = {.hlo = "bitcast-convert",
              .stablehlo = "stablehlo.bitcast_convert",
-             .attributes = &ir::kAttributesOfResult<ConvertAttributes, conversion_to_result>}};
+             .attributes = &ir::kAttributeText<ConvertAttributes, describe_convert, false>}};
 
 const OpDef kReducePrecision{
     .name = "reduce_precision",
@@ -239,7 +237,6 @@ const OpDef kReducePrecision{
     .text = {
         .hlo = "reduce-precision",
         .stablehlo = "stablehlo.reduce_precision",
-        .hlo_attributes = reduce_precision_hlo,
         .attributes = &ir::kAttributeText<ReducePrecisionAttributes, describe_reduce_precision>}};
 
 std::span<const OpDef* const> conversion_records() {

@@ -236,7 +236,6 @@ const ir::OpDef kConvolution{
     .batching = {.rule = convolution_batch},
     .text = {.hlo = "convolution",
              .stablehlo = "stablehlo.convolution",
-             .hlo_attributes = convolution_hlo,
              .attributes = &ir::kAttributeText<ConvolutionAttributes, describe_convolution>}};
 
 }  // namespace rondo::ops

@@ -33,7 +33,6 @@ ConvolutionAttributes convolution_attributes(const ConvDims& dims, std::int64_t 
 /// The window over the spatial axes of x, whose sizes are those of the kernel.
 WindowDims spatial_window(const ConvolutionAttributes& attributes, const TensorType& kernel);
 
-void convolution_hlo(const Node& node, std::string& out);
 void describe_convolution(ir::AttributeCodec& codec, ConvolutionAttributes& attributes);
 
 std::unique_ptr<ir::Kernel> prepare_convolution(const Node& node);

@@ -46,6 +46,21 @@ std::string labels_of(const std::vector<std::int64_t>& axes, char first, char se
   return labels;
 }
 
+/// The sizes of a kernel along its spatial axes.
+std::vector<std::int64_t> spatial_sizes(const ConvolutionAttributes& a, const TensorType& kernel) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 2; i < a.rhs.size(); i++) sizes.push_back(kernel.shape[a.rhs[i]]);
+  return sizes;
+}
+
+void refuse_reversal(ir::AttributeCodec& codec) {
+  std::vector<std::int64_t> reversed;
+  codec.integers({"", "window_reversal", "reverse", "rhs_reversal"}, reversed,
+                 ir::AttributeCodec::Need::kOptional);
+  if (std::find(reversed.begin(), reversed.end(), 1) != reversed.end())
+    codec.fail("a reversed window is not supported\n  Reverse the kernel.");
+}
+
 }  // namespace
 
 ConvolutionAttributes convolution_attributes(const ConvDims& dims, std::int64_t rank,
@@ -87,47 +102,46 @@ ConvolutionAttributes convolution_attributes(const ConvDims& dims, std::int64_t 
 }
 
 WindowDims spatial_window(const ConvolutionAttributes& a, const TensorType& kernel) {
-  WindowDims window{.size = {},
-                    .stride = a.strides,
-                    .padding = a.padding,
-                    .base_dilation = a.lhs_dilation,
-                    .window_dilation = a.rhs_dilation};
-  for (auto axis = a.rhs.begin() + 2; axis != a.rhs.end(); ++axis)
-    window.size.push_back(kernel.shape[*axis]);
-  return window;
-}
-
-void convolution_hlo(const Node& node, std::string& out) {
-  const auto& a = node.attrs<ConvolutionAttributes>();
-  append_window_hlo(out, spatial_window(a, node.operand_type(1)));
-  out += fmt::format(", dim_labels={}_{}->{}", labels_of(a.lhs, 'b', 'f'),
-                     labels_of(a.rhs, 'i', 'o'), labels_of(a.out, 'b', 'f'));
-  if (a.feature_groups > 1) out += fmt::format(", feature_group_count={}", a.feature_groups);
-  if (a.batch_groups > 1) out += fmt::format(", batch_group_count={}", a.batch_groups);
+  return {.size = spatial_sizes(a, kernel),
+          .stride = a.strides,
+          .padding = a.padding,
+          .base_dilation = a.lhs_dilation,
+          .window_dilation = a.rhs_dilation};
 }
 
 void describe_convolution(ir::AttributeCodec& codec, ConvolutionAttributes& a) {
   constexpr auto kOptional = ir::AttributeCodec::Need::kOptional;
-  std::array<std::string, 3> labels = {labels_of(a.lhs, 'b', 'f'), labels_of(a.rhs, 'i', 'o'),
-                                       labels_of(a.out, 'b', 'f')};
-  codec.axis_labels({"dimension_numbers", "dim_numbers", "dim_labels"}, labels);
-  if (codec.reads()) {
-    a = convolution_attributes({.layout = labels[0] + "_" + labels[1] + "->" + labels[2]},
+  std::vector<std::int64_t> sizes;
+  std::array<std::string, 3> labels;
+  if (!codec.reads()) {
+    sizes = spatial_sizes(a, codec.operand(1));
+    labels = {labels_of(a.lhs, 'b', 'f'), labels_of(a.rhs, 'i', 'o'), labels_of(a.out, 'b', 'f')};
+  }
+  codec.axis_labels({"", "dimension_numbers", "dim_numbers", "dim_labels"}, labels);
+  codec.window({.stride = {"strides", "window_strides", "stride"},
+                .padding = {"padding", "", "pad"},
+                .base_dilation = {"lhs_dilation", "", "lhs_dilate"},
+                .window_dilation = {"rhs_dilation", "", "rhs_dilate"}},
+               {sizes, a.strides, a.padding, a.lhs_dilation, a.rhs_dilation},
+               ir::AttributeCodec::Need::kRequired);
+  if (codec.reads() && !codec.own()) {
+    a = convolution_attributes({.strides = a.strides,
+                                .padding = a.padding,
+                                .lhs_dilation = a.lhs_dilation,
+                                .rhs_dilation = a.rhs_dilation,
+                                .layout = labels[0] + "_" + labels[1] + "->" + labels[2]},
                                codec.operand(1).rank(), {});
   }
-  codec.integers({"window_strides", "stride", "stride"}, a.strides, kOptional);
-  codec.pairs({"padding", "pad", "pad"}, a.padding, kOptional);
-  codec.integers({"lhs_dilation", "lhs_dilate", "lhs_dilate"}, a.lhs_dilation, kOptional);
-  codec.integers({"rhs_dilation", "rhs_dilate", "rhs_dilate"}, a.rhs_dilation, kOptional);
-  codec.integer({"feature_group_count"}, a.feature_groups, kOptional);
-  codec.integer({"batch_group_count"}, a.batch_groups, kOptional);
-  codec.hint({"precision_config", "precision", "operand_precision"});
-  codec.hint({"window_dimensions", "", "size"});  // those of the kernel
-  std::vector<std::int64_t> reversed;
-  if (codec.reads())
-    codec.integers({"window_reversal", "reverse", "rhs_reversal"}, reversed, kOptional);
-  if (std::find(reversed.begin(), reversed.end(), 1) != reversed.end())
-    codec.fail("a reversed window is not supported\n  Reverse the kernel.");
+  codec.integer({"feature_groups", "feature_group_count"}, a.feature_groups, kOptional);
+  codec.integer({"batch_groups", "batch_group_count"}, a.batch_groups, kOptional);
+  codec.hint({"precision_config", "", "precision", "operand_precision"});
+  if (ir::FieldList* const own = codec.own()) {
+    own->field("lhs", a.lhs);
+    own->field("rhs", a.rhs);
+    own->field("out", a.out);
+  } else if (codec.reads()) {
+    refuse_reversal(codec);
+  }
 }
 
 }  // namespace rondo::ops

@@ -63,13 +63,9 @@ void iota_kernel(const ir::KernelRun& run) {
   });
 }
 
-void iota_hlo(const Node& node, std::string& out) {
-  out += fmt::format(", iota_dimension={}", node.attrs<IotaAttributes>().axis);
-}
-
 void describe_iota(ir::AttributeCodec& codec, IotaAttributes& a) {
-  codec.integer({"iota_dimension", "dim"}, a.axis);
-  if (codec.reads()) a.type = codec.result(0);
+  codec.derived("type", a.type, [&] { return codec.result(0); });
+  codec.integer({"axis", "iota_dimension", "dim"}, a.axis);
 }
 
 std::vector<Tensor> iota_bytes(const Node& node, std::span<const Tensor>) {
@@ -118,7 +114,6 @@ const ir::OpDef kIota{.name = "iota",
                       .derivative = {.zero = true},
                       .text = {.hlo = "iota",
                                .stablehlo = "stablehlo.iota",
-                               .hlo_attributes = iota_hlo,
                                .attributes = &ir::kAttributeText<IotaAttributes, describe_iota>}};
 
 const ir::OpDef kUnset{

@@ -162,23 +162,14 @@ BatchValues custom_call_batch(const BatchCall& c) {
   return ir::all_batched(detail::scan(one_lane, {}, lanes, {.name = "custom_call"}, c.at()));
 }
 
-void custom_call_hlo(const Node& node, std::string& out) {
-  const auto& called = node.attrs<CalledFunction>();
-  out += ", custom_call_target=\"";
-  append_escaped(out, called.name);
-  out += '"';
-  if (called.config.empty()) return;
-  out += ", backend_config=\"";
-  append_escaped(out, called.config);
-  out += '"';
-}
-
 void describe_custom_call(ir::AttributeCodec& codec, CalledFunction& a) {
-  codec.text({"call_target_name", "callee", "custom_call_target"}, a.name);
-  codec.text({"backend_config"}, a.config, ir::AttributeCodec::Need::kOptional);
+  codec.text({"name", "call_target_name", "callee", "custom_call_target"}, a.name);
+  codec.text({"config", "backend_config"}, a.config, ir::AttributeCodec::Need::kOptional);
   codec.hint({"api_version"});
-  codec.hint({"has_side_effect", "", "custom_call_has_side_effect"});
-  if (codec.reads()) a.types.assign(codec.results().begin(), codec.results().end());
+  codec.hint({"has_side_effect", "", "", "custom_call_has_side_effect"});
+  codec.derived("types", a.types, [&] {
+    return std::vector<TensorType>(codec.results().begin(), codec.results().end());
+  });
 }
 
 }  // namespace
@@ -191,7 +182,6 @@ const OpDef kCustomCall{
     .batching = {.rule = custom_call_batch},
     .text = {.hlo = "custom-call",
              .stablehlo = "stablehlo.custom_call",
-             .hlo_attributes = custom_call_hlo,
              .attributes = &ir::kAttributeText<CalledFunction, describe_custom_call>}};
 
 }  // namespace rondo::ops

@@ -83,32 +83,21 @@ InferredTypes infer_dot(const InferContext& context) {
   return {{a.dtype, result}};
 }
 
-void dot_hlo(const Node& node, std::string& out) {
-  const auto& dims = node.attrs<DotDims>();
-  auto append = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    if (axes.empty()) return;
-    out += fmt::format(", {}=", name);
-    append_list(out, axes, '{', '}');
-  };
-  append("lhs_batch_dims", dims.lhs_batch);
-  append("lhs_contracting_dims", dims.lhs_contracting);
-  append("rhs_batch_dims", dims.rhs_batch);
-  append("rhs_contracting_dims", dims.rhs_contracting);
-}
-
 void describe_dot(ir::AttributeCodec& codec, DotDims& dims) {
-  codec.group({"dot_dimension_numbers"}, "dot", [&] {
-    codec.integers({"lhs_batching_dimensions", "", "lhs_batch_dims"}, dims.lhs_batch);
-    codec.integers({"rhs_batching_dimensions", "", "rhs_batch_dims"}, dims.rhs_batch);
-    codec.integers({"lhs_contracting_dimensions", "", "lhs_contracting_dims"},
-                   dims.lhs_contracting);
-    codec.integers({"rhs_contracting_dimensions", "", "rhs_contracting_dims"},
-                   dims.rhs_contracting);
+  codec.group({"", "dot_dimension_numbers"}, "dot", [&] {
+    codec.axes_of_both(
+        "batching_dims", {"lhs_batch", "lhs_batching_dimensions", "", "lhs_batch_dims"},
+        dims.lhs_batch, {"rhs_batch", "rhs_batching_dimensions", "", "rhs_batch_dims"},
+        dims.rhs_batch);
+    codec.axes_of_both(
+        "contracting_dims",
+        {"lhs_contracting", "lhs_contracting_dimensions", "", "lhs_contracting_dims"},
+        dims.lhs_contracting,
+        {"rhs_contracting", "rhs_contracting_dimensions", "", "rhs_contracting_dims"},
+        dims.rhs_contracting);
   });
-  codec.brief_product("batching_dims", dims.lhs_batch, dims.rhs_batch);
-  codec.brief_product("contracting_dims", dims.lhs_contracting, dims.rhs_contracting);
-  codec.hint({"precision_config", "precision", "operand_precision"});
-  codec.hint({"algorithm", "algorithm", "algorithm"});
+  codec.hint({"precision_config", "", "precision", "operand_precision"});
+  codec.hint({"algorithm"});
 }
 
 std::vector<std::int64_t> first_axes(std::int64_t count) {
@@ -214,7 +203,6 @@ const ir::OpDef kDotGeneral{
     .batching = {.rule = dot_batch, .sum = dot_batch_sum},
     .text = {.hlo = "dot",
              .stablehlo = "stablehlo.dot_general",
-             .hlo_attributes = dot_hlo,
              .attributes = &ir::kAttributeText<DotDims, describe_dot>}};
 
 std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int64_t> batch,

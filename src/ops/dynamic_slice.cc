@@ -235,13 +235,8 @@ std::vector<ir::IndexRange> dynamic_update_slice_indices(const Node& node) {
   return start_ranges(node, "dynamic_update_slice", 2, node.operand_type(1).shape);
 }
 
-void dynamic_slice_hlo(const Node& node, std::string& out) {
-  out += ", dynamic_slice_sizes=";
-  append_list(out, node.attrs<DynamicSliceAttributes>().sizes, '{', '}');
-}
-
 void describe_dynamic_slice(ir::AttributeCodec& codec, DynamicSliceAttributes& a) {
-  codec.integers({"slice_sizes", "sizes", "dynamic_slice_sizes"}, a.sizes);
+  codec.integers({"sizes", "slice_sizes", "sizes", "dynamic_slice_sizes"}, a.sizes);
 }
 
 /// The number as an index of this dtype; none if it is out of range. A number less than the least
@@ -292,7 +287,6 @@ const ir::OpDef kDynamicSlice{
     .batching = {.rule = dynamic_slice_batch},
     .text = {.hlo = "dynamic-slice",
              .stablehlo = "stablehlo.dynamic_slice",
-             .hlo_attributes = dynamic_slice_hlo,
              .attributes = &ir::kAttributeText<DynamicSliceAttributes, describe_dynamic_slice>}};
 
 const ir::OpDef kDynamicUpdateSlice{

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/field_reader.h"
 #include "ir/node.h"
 #include "ops/support.h"
 
@@ -34,12 +33,6 @@ extern const OpDef kReal, kImag, kComplex;
 extern const OpDef kCompare, kSelect, kConvert, kBitcastConvert;
 
 enum class Direction { kEq, kNe, kLt, kLe, kGt, kGe };
-/// `LT`, as HLO and StableHLO spell it.
-std::string_view direction_name(Direction direction);
-void print_field(std::string& out, Direction direction);
-inline void read_field(ir::FieldReader& reader, Direction& direction) {
-  ir::read_choice(reader, direction, Direction::kGe);
-}
 
 struct CompareAttributes {
   Direction direction;

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kMostAxes = 3;  // of one op, in HLO
 
+constexpr std::string_view kFftNames[] = {"FFT", "IFFT", "RFFT", "IRFFT"};  // as in Fft
+
 bool is_wide(DType dtype) { return dtype == DType::kF64 || dtype == DType::kC128; }
 DType complex_of(DType dtype) { return is_wide(dtype) ? DType::kC128 : DType::kC64; }
 DType real_of(DType dtype) { return is_wide(dtype) ? DType::kF64 : DType::kF32; }
@@ -52,18 +54,9 @@ InferredTypes infer_fft(const InferContext& context) {
   return {{kind == Fft::kInverseReal ? real_of(x.dtype) : real ? complex : x.dtype, dims}};
 }
 
-void fft_hlo(const Node& node, std::string& out) {
-  const auto& [kind, length] = node.attrs<FftAttributes>();
-  out += fmt::format(", fft_type={}, fft_length=", fft_name(kind));
-  append_list(out, length, '{', '}');
-}
-
 void describe_fft(ir::AttributeCodec& codec, FftAttributes& a) {
-  constexpr std::string_view kWords[] = {"FFT", "IFFT", "RFFT", "IRFFT"};  // as in Fft
-  std::size_t choice = static_cast<std::size_t>(a.kind);
-  codec.word({"fft_type", "type"}, "fft_type", 0, kWords, choice);
-  a.kind = static_cast<Fft>(choice);
-  codec.integers({"fft_length", "length"}, a.length);
+  codec.choice({"kind", "fft_type", "type"}, {"fft_type", kFftNames}, a.kind);
+  codec.integers({"length", "fft_length", "length"}, a.length);
 }
 
 Tensor transformed(Fft kind, const Tensor& x, std::vector<std::int64_t> length, SourceLocation at) {
@@ -185,23 +178,9 @@ const ir::OpDef kFft{.name = "fft",
                      .batching = {.rule = fft_batch},
                      .text = {.hlo = "fft",
                               .stablehlo = "stablehlo.fft",
-                              .hlo_attributes = fft_hlo,
                               .attributes = &ir::kAttributeText<FftAttributes, describe_fft>}};
 
-std::string_view fft_name(Fft kind) {
-  switch (kind) {
-    case Fft::kForward:
-      return "FFT";
-    case Fft::kInverse:
-      return "IFFT";
-    case Fft::kReal:
-      return "RFFT";
-    case Fft::kInverseReal:
-      break;
-  }
-  return "IRFFT";
-}
-void print_field(std::string& out, Fft kind) { out += fft_name(kind); }
+std::string_view fft_name(Fft kind) { return kFftNames[static_cast<std::size_t>(kind)]; }
 
 }  // namespace rondo::ops
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/field_reader.h"
 #include "ops/support.h"
 
 namespace rondo::ops {
@@ -12,10 +11,6 @@ namespace rondo::ops {
 enum class Fft : std::uint8_t { kForward, kInverse, kReal, kInverseReal };
 /// `FFT`, `IFFT`, `RFFT`, `IRFFT`
 std::string_view fft_name(Fft kind);
-void print_field(std::string& out, Fft kind);
-inline void read_field(ir::FieldReader& reader, Fft& kind) {
-  ir::read_choice(reader, kind, Fft::kInverseReal);
-}
 
 /// A transform along the last axes, at most three, of these lengths: those of the operand, except
 /// that the last axis of a half transform has length / 2 + 1 elements. Forward and inverse ones map

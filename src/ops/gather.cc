@@ -130,23 +130,22 @@ std::vector<ir::IndexRange> gather_indices(const Node& node) {
                        false);
 }
 
-void gather_hlo(const Node& node, std::string& out) {
-  const auto& [dims, sizes] = node.attrs<GatherAttributes>();
-  indexed_windows_hlo(out, gather_window_dims(dims));
-  out += ", slice_sizes=";
-  append_list(out, sizes, '{', '}');
-}
-
 void describe_gather(ir::AttributeCodec& codec, GatherAttributes& a) {
+  using Need = ir::AttributeCodec::Need;
   GatherDims& dims = a.dims;
-  codec.group({"dimension_numbers"}, "gather", [&] {
-    codec.integers({kGatherNames.window}, dims.offset_dims);
-    codec.integers({kGatherNames.absent}, dims.collapsed_slice_dims);
-    codec.integers({kGatherNames.batching}, dims.operand_batching_dims);
-    codec.integers({kGatherNames.indices_batching}, dims.start_indices_batching_dims);
-    codec.integers({kGatherNames.start_map}, dims.start_index_map);
-    codec.integer({"index_vector_dim"}, dims.index_vector_dim, ir::AttributeCodec::Need::kOptional);
-  });
+  if (ir::FieldList* const own = codec.own()) {
+    own->field("dims", dims);
+  } else {
+    codec.group({"dimension_numbers"}, "gather", [&] {
+      codec.integers({kGatherNames.window}, dims.offset_dims);
+      codec.integers({kGatherNames.absent}, dims.collapsed_slice_dims);
+      codec.integers({kGatherNames.batching}, dims.operand_batching_dims, Need::kOptional);
+      codec.integers({kGatherNames.indices_batching}, dims.start_indices_batching_dims,
+                     Need::kOptional);
+      codec.integers({kGatherNames.start_map}, dims.start_index_map);
+      codec.integer({"index_vector_dim"}, dims.index_vector_dim, Need::kOptionalInStablehlo);
+    });
+  }
   codec.integers({"slice_sizes"}, a.slice_sizes);
   codec.hint({"indices_are_sorted"});
 }
@@ -164,7 +163,6 @@ const ir::OpDef kGather{
     .batching = {.rule = gather_batch},
     .text = {.hlo = "gather",
              .stablehlo = "stablehlo.gather",
-             .hlo_attributes = gather_hlo,
              .attributes = &ir::kAttributeText<GatherAttributes, describe_gather>}};
 
 }  // namespace ops

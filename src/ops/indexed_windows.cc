@@ -51,21 +51,6 @@ Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim) {
   return sizes;
 }
 
-void indexed_windows_hlo(std::string& out, const IndexedWindows& dims) {
-  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& axes) {
-    out += fmt::format(", {}=", name);
-    append_list(out, axes, '{', '}');
-  };
-  list(dims.names.window, dims.window);
-  list(dims.names.absent, dims.absent);
-  list(dims.names.start_map, dims.start_map);
-  out += fmt::format(", index_vector_dim={}", dims.index_vector_dim);
-  if (!dims.batching.empty()) {
-    list(dims.names.batching, dims.batching);
-    list(dims.names.indices_batching, dims.indices_batching);
-  }
-}
-
 ir::Gather window_elements(const IndexedWindows& dims, const Shape& operand,
                            const TensorType& indices, std::int64_t windowed_rank,
                            std::span<const std::int64_t> sizes) {

@@ -34,9 +34,6 @@ struct IndexedWindows {
   const std::vector<std::int64_t>& indices_batching;  // the matching axes of the indices
 };
 
-/// As attributes are printed in HLO.
-void indexed_windows_hlo(std::string& out, const IndexedWindows& dims);
-
 /// The sizes of the indices without the index vector's axis.
 Dims batch_sizes(const TensorType& indices, std::int64_t index_vector_dim);
 

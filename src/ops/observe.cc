@@ -108,12 +108,9 @@ constexpr OpDef observer(std::string_view name, ir::PrepareRule prepare) {
 }
 
 enum class Tells : std::uint8_t { kProgress, kTap, kPrint };
-void print_field(std::string& out, Tells tells) {
-  static constexpr const char* kNames[] = {"progress", "tap", "print"};
-  out += kNames[static_cast<int>(tells)];
-}
-void read_field(ir::FieldReader& reader, Tells& tells) {
-  ir::read_choice(reader, tells, Tells::kPrint);
+std::span<const std::string_view> field_words(Tells) {
+  static constexpr std::string_view kNames[] = {"progress", "tap", "print"};
+  return kNames;
 }
 
 /// A batched observer. Operands: the value, with the lanes in front (the axes of several vmaps, the

@@ -173,19 +173,10 @@ std::vector<Tensor> pad_at_the_ends(const Node& node, std::span<const Tensor> op
   return {pad(Operand(slice(Operand(x, at), starts, limits), at), value, low, high)};
 }
 
-void pad_hlo(const Node& node, std::string& out) {
-  const auto& pad = node.attrs<PadAttributes>();
-  out += ", padding=";
-  for (std::size_t i = 0; i < pad.low.size(); i++) {
-    out += fmt::format("{}{}_{}", i ? "x" : "", pad.low[i], pad.high[i]);
-    if (pad.interior[i] != 0) out += fmt::format("_{}", pad.interior[i]);
-  }
-}
-
 void describe_pad(ir::AttributeCodec& codec, PadAttributes& a) {
-  codec.padding({{{"edge_padding_low", "low"},
-                  {"edge_padding_high", "high"},
-                  {"interior_padding", "interior"}}},
+  codec.padding({{{"low", "edge_padding_low", "low"},
+                  {"high", "edge_padding_high", "high"},
+                  {"interior", "interior_padding", "interior"}}},
                 {&a.low, &a.high, &a.interior});
 }
 
@@ -202,7 +193,6 @@ const ir::OpDef kPad{.name = "pad",
                      .batching = {.rule = pad_batch},
                      .text = {.hlo = "pad",
                               .stablehlo = "stablehlo.pad",
-                              .hlo_attributes = pad_hlo,
                               .attributes = &ir::kAttributeText<PadAttributes, describe_pad>,
                               .can_partition = only_adds_at_the_ends}};
 

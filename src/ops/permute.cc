@@ -47,13 +47,8 @@ std::unique_ptr<ir::Kernel> prepare_transpose(const Node& node) {
       Box(type.shape.dims(), dense_strides(type.shape), from, byte_width(type.dtype)), 0);
 }
 
-void transpose_hlo(const Node& node, std::string& out) {
-  out += ", dimensions=";
-  append_list(out, node.attrs<TransposeAttributes>().permutation, '{', '}');
-}
-
 void describe_transpose(ir::AttributeCodec& codec, TransposeAttributes& a) {
-  codec.integers({"permutation", "dims", "dimensions"}, a.permutation);
+  codec.integers({"permutation", "", "dims", "dimensions"}, a.permutation);
 }
 
 std::vector<Tensor> transpose_transpose(const TransposeCall& c) {
@@ -97,14 +92,9 @@ std::vector<Tensor> reverse_transpose(const TransposeCall& c) {
   return {reverse(c.ct(), c.node.attrs<ReverseAttributes>().axes)};
 }
 
-void reverse_hlo(const Node& node, std::string& out) {
-  out += ", dimensions=";
-  append_list(out, node.attrs<ReverseAttributes>().axes, '{', '}');
-}
-
 void describe_reverse(ir::AttributeCodec& codec, ReverseAttributes& a) {
-  codec.integers({"dimensions", "dims"}, a.axes);
-  std::sort(a.axes.begin(), a.axes.end());
+  codec.integers({"axes", "dimensions", "dims"}, a.axes);
+  if (codec.reads()) std::sort(a.axes.begin(), a.axes.end());
 }
 
 }  // namespace
@@ -120,7 +110,6 @@ const ir::OpDef kTranspose{
     .batching = {.rule = transpose_batch},
     .text = {.hlo = "transpose",
              .stablehlo = "stablehlo.transpose",
-             .hlo_attributes = transpose_hlo,
              .attributes = &ir::kAttributeText<TransposeAttributes, describe_transpose>}};
 
 const ir::OpDef kReverse{
@@ -134,7 +123,6 @@ const ir::OpDef kReverse{
     .batching = {.rule = reverse_batch},
     .text = {.hlo = "reverse",
              .stablehlo = "stablehlo.reverse",
-             .hlo_attributes = reverse_hlo,
              .attributes = &ir::kAttributeText<ReverseAttributes, describe_reverse>}};
 
 Tensor transposed(const Tensor& x, std::vector<std::int64_t> permutation, SourceLocation at) {

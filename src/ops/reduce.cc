@@ -45,14 +45,9 @@ InferredTypes infer_reduce(const InferContext& context) {
   return results;
 }
 
-void reduce_hlo(const Node& node, std::string& out) {
-  out += ", dimensions=";
-  append_list(out, node.attrs<ReduceAttributes>().dimensions, '{', '}');
-}
-
 void describe_reduce(ir::AttributeCodec& codec, ReduceAttributes& a) {
   codec.integers({"dimensions"}, a.dimensions);
-  std::sort(a.dimensions.begin(), a.dimensions.end());
+  if (codec.reads()) std::sort(a.dimensions.begin(), a.dimensions.end());
 }
 
 Tensor keep_axes(const Tensor& reduced, const Shape& shape, const std::vector<std::int64_t>& axes,
@@ -132,7 +127,6 @@ const ir::OpDef kReduce{
     .batching = {.rule = reduce_batch},
     .text = {.hlo = "reduce",
              .stablehlo = "stablehlo.reduce",
-             .hlo_attributes = reduce_hlo,
              .attributes = &ir::kAttributeText<ReduceAttributes, describe_reduce>,
              .hlo_regions = "to_apply"}};
 

@@ -34,9 +34,6 @@ InferredTypes infer_reduce_window(const InferContext& context) {
   return results;
 }
 
-void reduce_window_hlo(const Node& node, std::string& out) {
-  append_window_hlo(out, node.attrs<WindowDims>());
-}
 Combiner combiner_of_windows(const Node& node) {
   return node.types.size() == 1 ? known_combiner(node.regions[0]) : Combiner::kOther;
 }
@@ -181,7 +178,6 @@ const ir::OpDef kReduceWindow{
     .batching = {.rule = reduce_window_batch},
     .text = {.hlo = "reduce-window",
              .stablehlo = "stablehlo.reduce_window",
-             .hlo_attributes = reduce_window_hlo,
              .attributes = &ir::kAttributeText<WindowDims, describe_window>,
              .hlo_regions = "to_apply"}};
 

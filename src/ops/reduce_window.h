@@ -33,9 +33,7 @@ WindowDims whole_window(const char* op, const WindowDims& window, std::int64_t r
 /// dilations are positive and nothing overflows. `what`: the array's name in errors.
 Shape window_counts(const InferContext& context, const WindowDims& window, const TensorType& array);
 
-/// `, window={size=2x2 stride=2x2 pad=0_1x0_1}` of HLO.
-void append_window_hlo(std::string& out, const WindowDims& window);
-/// The fields of a window in StableHLO; those that are missing are the defaults of whole_window.
+/// The fields of a window in texts; those that are missing are the defaults of whole_window.
 void describe_window(ir::AttributeCodec& codec, WindowDims& window);
 
 /// Combines arrays of one shape, element by element: (accumulators, elements) -> accumulators.

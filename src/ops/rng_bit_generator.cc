@@ -135,19 +135,15 @@ void rng_bit_generator_kernel(const ir::KernelRun& run) {
   });
 }
 
-void rng_bit_generator_hlo(const Node& node, std::string& out) {
-  const bool threefry =
-      node.attrs<RngBitGeneratorAttributes>().algorithm == RngAlgorithm::kThreeFry;
-  out += threefry ? ", algorithm=rng_three_fry" : ", algorithm=rng_philox";
-}
-
 void describe_rng_bit_generator(ir::AttributeCodec& codec, RngBitGeneratorAttributes& a) {
-  constexpr std::string_view kWords[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
-  std::size_t choice = a.algorithm == RngAlgorithm::kThreeFry ? 1 : 2;
-  codec.word({"rng_algorithm", "algorithm", "algorithm"}, "rng_algorithm", 0, kWords, choice);
-  if (!codec.reads()) return;
-  a.algorithm = choice == 1 ? RngAlgorithm::kThreeFry : RngAlgorithm::kPhilox;
-  a.type = codec.result(1);
+  constexpr std::string_view kNames[] = {"THREE_FRY", "PHILOX", "DEFAULT"};  // as in RngAlgorithm
+  constexpr std::string_view kHloNames[] = {"rng_three_fry", "rng_philox", "rng_default"};
+  constexpr std::string_view kOwnNames[] = {"three_fry", "philox"};
+  codec.derived("type", a.type, [&] { return codec.result(1); });
+  std::size_t number = static_cast<std::size_t>(a.algorithm);
+  codec.word({"algorithm", "rng_algorithm", "algorithm", "algorithm"},
+             {"rng_algorithm", kNames, kHloNames, kOwnNames}, number);
+  if (codec.reads()) a.algorithm = number == 0 ? RngAlgorithm::kThreeFry : RngAlgorithm::kPhilox;
 }
 
 }  // namespace
@@ -162,16 +158,11 @@ const ir::OpDef kRngBitGenerator{
     .text = {
         .hlo = "rng-bit-generator",
         .stablehlo = "stablehlo.rng_bit_generator",
-        .hlo_attributes = rng_bit_generator_hlo,
         .attributes = &ir::kAttributeText<RngBitGeneratorAttributes, describe_rng_bit_generator>}};
 
 }  // namespace rondo::ops
 
 namespace rondo {
-
-void print_field(std::string& out, RngAlgorithm algorithm) {
-  out += algorithm == RngAlgorithm::kThreeFry ? "three_fry" : "philox";
-}
 
 std::pair<Tensor, Tensor> rng_bit_generator(const Operand& state, const TensorType& type,
                                             RngAlgorithm algorithm) {

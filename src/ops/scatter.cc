@@ -251,20 +251,22 @@ std::vector<ir::IndexRange> scatter_indices(const Node& node) {
                        window_sizes(dims, node.type().shape, updates.shape), true);
 }
 
-void scatter_hlo(const Node& node, std::string& out) {
-  indexed_windows_hlo(out, scatter_window_dims(node.attrs<ScatterAttributes>().dims));
-}
-
 void describe_scatter(ir::AttributeCodec& codec, ScatterAttributes& a) {
+  using Need = ir::AttributeCodec::Need;
   ScatterDims& dims = a.dims;
-  codec.group({"scatter_dimension_numbers"}, "scatter", [&] {
-    codec.integers({kScatterNames.window}, dims.update_window_dims);
-    codec.integers({kScatterNames.absent}, dims.inserted_window_dims);
-    codec.integers({kScatterNames.batching}, dims.input_batching_dims);
-    codec.integers({kScatterNames.indices_batching}, dims.scatter_indices_batching_dims);
-    codec.integers({kScatterNames.start_map}, dims.scatter_dims_to_operand_dims);
-    codec.integer({"index_vector_dim"}, dims.index_vector_dim, ir::AttributeCodec::Need::kOptional);
-  });
+  if (ir::FieldList* const own = codec.own()) {
+    own->field("dims", dims);
+  } else {
+    codec.group({"scatter_dimension_numbers"}, "scatter", [&] {
+      codec.integers({kScatterNames.window}, dims.update_window_dims);
+      codec.integers({kScatterNames.absent}, dims.inserted_window_dims);
+      codec.integers({kScatterNames.batching}, dims.input_batching_dims, Need::kOptional);
+      codec.integers({kScatterNames.indices_batching}, dims.scatter_indices_batching_dims,
+                     Need::kOptional);
+      codec.integers({kScatterNames.start_map}, dims.scatter_dims_to_operand_dims);
+      codec.integer({"index_vector_dim"}, dims.index_vector_dim, Need::kOptionalInStablehlo);
+    });
+  }
   codec.hint({"indices_are_sorted"});
   codec.hint({"unique_indices"});
 }
@@ -317,7 +319,6 @@ const ir::OpDef kScatter{
     .batching = {.rule = scatter_batch, .blend = scatter_blend},
     .text = {.hlo = "scatter",
              .stablehlo = "stablehlo.scatter",
-             .hlo_attributes = scatter_hlo,
              .attributes = &ir::kAttributeText<ScatterAttributes, describe_scatter>,
              .hlo_regions = "to_apply",
              .can_express = has_components}};

@@ -54,9 +54,6 @@ InferredTypes infer_select_and_scatter(const InferContext& context) {
   return {x};
 }
 
-void select_and_scatter_hlo(const Node& node, std::string& out) {
-  append_window_hlo(out, node.attrs<WindowDims>());
-}
 /// Each window finds the place of its element along with it, in the numbering of x as one row.
 std::vector<Tensor> expand_select_and_scatter(const Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();
@@ -94,7 +91,6 @@ const ir::OpDef kSelectAndScatter{
     .expansion = {.rule = expand_select_and_scatter},
     .text = {.hlo = "select-and-scatter",
              .stablehlo = "stablehlo.select_and_scatter",
-             .hlo_attributes = select_and_scatter_hlo,
              .attributes = &ir::kAttributeText<WindowDims, describe_window>,
              .hlo_regions = "select,scatter"}};
 

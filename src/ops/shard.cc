@@ -63,15 +63,7 @@ Tensor shard_blend(const Node& node, std::span<const Tensor> operands, const Ten
   return make(kShard, {operands[0]}, node.attributes, node.location());
 }
 
-/// `, custom_call_target="Sharding", sharding={devices=[4,1]<=[4]}`
-void shard_hlo_attributes(const Node& node, std::string& out) {
-  const ir::Sharding& sharding = sharding_of_shard(node);
-  out += ", custom_call_target=\"Sharding\", sharding=";
-  ir::append_gspmd(out, sharding);
-  std::string unconstrained;
-  ir::append_gspmd_unconstrained(unconstrained, sharding);
-  if (!unconstrained.empty()) out += fmt::format(", backend_config=\"{}\"", unconstrained);
-}
+void describe_shard(ir::AttributeCodec& codec, ir::Sharding& sharding) { codec.sharding(sharding); }
 
 }  // namespace
 
@@ -84,8 +76,7 @@ const OpDef kShard{.name = "shard",
                    .batching = {.rule = shard_batch, .blend = shard_blend},
                    .text = {.hlo = "custom-call",
                             .stablehlo = "sdy.sharding_constraint",
-                            .hlo_attributes = shard_hlo_attributes,
-                            .attributes = &ir::kFieldText<ir::Sharding>,
+                            .attributes = &ir::kAttributeText<ir::Sharding, describe_shard, false>,
                             .sharding = sharding_of_shard}};
 
 }  // namespace rondo::ops

@@ -85,21 +85,9 @@ std::vector<Tensor> slice_transpose(const TransposeCall& c) {
   return {};
 }
 
-void slice_hlo(const Node& node, std::string& out) {
-  const auto& slice = node.attrs<SliceAttributes>();
-  out += ", slice={";
-  for (std::size_t i = 0; i < slice.starts.size(); i++) {
-    out += fmt::format("{}[{}:{}", i ? ", " : "", slice.starts[i], slice.limits[i]);
-    if (slice.strides[i] != 1) out += fmt::format(":{}", slice.strides[i]);
-    out += ']';
-  }
-  out += '}';
-}
-
 void describe_slice(ir::AttributeCodec& codec, SliceAttributes& a) {
-  codec.integers({"start_indices"}, a.starts);
-  codec.integers({"limit_indices"}, a.limits);
-  codec.integers({"strides"}, a.strides);
+  codec.slices({{{"starts", "start_indices"}, {"limits", "limit_indices"}, {"strides"}}},
+               {&a.starts, &a.limits, &a.strides});
 }
 
 }  // namespace
@@ -115,7 +103,6 @@ const ir::OpDef kSlice{
     .batching = {.rule = slice_batch},
     .text = {.hlo = "slice",
              .stablehlo = "stablehlo.slice",
-             .hlo_attributes = slice_hlo,
              .attributes = &ir::kAttributeText<SliceAttributes, describe_slice>}};
 
 Tensor row_of(const Tensor& x, std::int64_t i, SourceLocation at) {

@@ -59,18 +59,13 @@ InferredTypes infer_sort(const InferContext& context) {
   return results;
 }
 
-void sort_hlo(const Node& node, std::string& out) {
-  const auto& attributes = node.attrs<SortAttributes>();
-  out += fmt::format(", dimensions={{{}}}", attributes.axis);
-  if (attributes.stable) out += ", is_stable=true";
-}
-
 void describe_sort(ir::AttributeCodec& codec, SortAttributes& a) {
-  codec.integer({"dimension", "", "dimensions"}, a.axis);
-  codec.flag({"is_stable"}, a.stable, ir::AttributeCodec::Need::kOptional);
-  if (!codec.reads()) return;
-  if (a.axis < 0) a.axis += codec.operand(0).rank();
-  if (!codec.regions().empty()) a.order = known_order(codec.regions()[0]);
+  codec.axis({"axis", "dimension", "", "dimensions"}, a.axis);
+  codec.flag({"stable", "is_stable"}, a.stable, ir::AttributeCodec::Need::kOptional);
+  codec.derived("order", a.order, [&] {
+    return codec.regions().empty() ? std::nullopt : known_order(codec.regions()[0]);
+  });
+  if (codec.reads() && !codec.own() && a.axis < 0) a.axis += codec.operand(0).rank();
 }
 
 /// A scalar of a comparator, without a location in the user's program.
@@ -164,7 +159,6 @@ const ir::OpDef kSort{.name = "sort",
                       .batching = {.rule = sort_batch},
                       .text = {.hlo = "sort",
                                .stablehlo = "stablehlo.sort",
-                               .hlo_attributes = sort_hlo,
                                .attributes = &ir::kAttributeText<SortAttributes, describe_sort>,
                                .hlo_regions = "to_apply"}};
 

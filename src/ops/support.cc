@@ -213,11 +213,4 @@ std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std
   return normal;
 }
 
-void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close) {
-  out += open;
-  for (std::size_t i = 0; i < values.size(); i++)
-    out += fmt::format("{}{}", i ? ", " : "", values[i]);
-  out += close;
-}
-
 }  // namespace rondo::ops

@@ -62,9 +62,6 @@ std::int64_t normal_axis(std::string_view op, std::int64_t axis, std::int64_t ra
 std::vector<std::int64_t> normal_axes(std::string_view op, const std::vector<std::int64_t>& axes,
                                       std::int64_t rank, SourceLocation at);
 
-/// ` [0, 2]`-like lists: joined by ", " between braces for HLO, brackets for StableHLO.
-void append_list(std::string& out, std::span<const std::int64_t> values, char open, char close);
-
 /// Copies elements by their width only, for ops that move data: calls f.template operator()<U>()
 /// with an unsigned type of that width (16 bytes: std::complex<double>).
 template <class F>

@@ -24,15 +24,6 @@ std::vector<T> whole_list(const char* op, const char* name, const std::vector<T>
   return list;
 }
 
-bool all_are(const std::vector<std::int64_t>& list, std::int64_t value) {
-  return std::all_of(list.begin(), list.end(), [&](std::int64_t entry) { return entry == value; });
-}
-
-bool pads_nothing(const WindowDims& window) {
-  return std::all_of(window.padding.begin(), window.padding.end(),
-                     [](const auto& pair) { return pair.first == 0 && pair.second == 0; });
-}
-
 }  // namespace
 
 WindowDims whole_window(const char* op, const WindowDims& window, std::int64_t rank,
@@ -96,37 +87,17 @@ Shape window_counts(const InferContext& context, const WindowDims& window,
   return counts;
 }
 
-void append_window_hlo(std::string& out, const WindowDims& window) {
-  const auto list = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-    out += fmt::format("{}={}", name, fmt::join(values, "x"));
-  };
-  out += ", window={";
-  if (!window.size.empty()) list("size", window.size);
-  if (!all_are(window.stride, 1)) list(" stride", window.stride);
-  if (!pads_nothing(window)) {
-    out += " pad=";
-    for (std::size_t i = 0; i < window.padding.size(); i++) {
-      out += fmt::format("{}{}_{}", i > 0 ? "x" : "", window.padding[i].first,
-                         window.padding[i].second);
-    }
-  }
-  if (!all_are(window.base_dilation, 1)) list(" lhs_dilate", window.base_dilation);
-  if (!all_are(window.window_dilation, 1)) list(" rhs_dilate", window.window_dilation);
-  out += '}';
-}
-
 void describe_window(ir::AttributeCodec& codec, WindowDims& window) {
-  constexpr auto kOptional = ir::AttributeCodec::Need::kOptional;
-  codec.integers({"window_dimensions", "", "size"}, window.size);
-  if (codec.reads())
-    window = whole_window("window", {.size = window.size}, codec.operand(0).rank(), {});
-  codec.integers({"window_strides", "", "stride"}, window.stride, kOptional);
-  if (codec.reads() || !all_are(window.base_dilation, 1))
-    codec.integers({"base_dilations", "", "lhs_dilate"}, window.base_dilation, kOptional);
-  if (codec.reads() || !all_are(window.window_dilation, 1))
-    codec.integers({"window_dilations", "", "rhs_dilate"}, window.window_dilation, kOptional);
-  if (codec.reads() || !pads_nothing(window))
-    codec.pairs({"padding", "", "pad"}, window.padding, kOptional);
+  codec.window(
+      {.size = {"size", "window_dimensions"},
+       .stride = {"stride", "window_strides"},
+       .padding = {"padding"},
+       .base_dilation = {"base_dilation", "base_dilations"},
+       .window_dilation = {"window_dilation", "window_dilations"}},
+      {window.size, window.stride, window.padding, window.base_dilation, window.window_dilation},
+      ir::AttributeCodec::Need::kOptional);
+  if (codec.reads() && !codec.own())
+    window = whole_window("window", window, codec.operand(0).rank(), {});
 }
 
 }  // namespace rondo::ops

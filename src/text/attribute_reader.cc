@@ -35,41 +35,16 @@ class AttributeReader final : public ir::AttributeCodec {
     if (attribute->kind != Kind::kBool) fail_at(*attribute, name, "true or false");
     value = attribute->integer != 0;
   }
-  void integers(ir::FieldName name, std::vector<std::int64_t>& values, Need need) override {
+  void integers(ir::FieldName name, ir::Integers& values, Need need) override {
     const Attribute* attribute = find(name, group_ ? Need::kOptional : need);
     if (attribute) values = integers_of(*attribute, name);
   }
-  void pairs(ir::FieldName name, std::vector<std::pair<std::int64_t, std::int64_t>>& values,
-             Need need) override {
-    const Attribute* attribute = find(name, need);
-    if (!attribute) return;
-    std::vector<std::int64_t> numbers;
-    if (is_hlo() && attribute->kind == Kind::kList && !attribute->list.empty() &&
-        attribute->list[0].kind == Kind::kInteger) {  // of one axis: 1_0
-      numbers = integers_of(*attribute, name);
-      if (numbers.size() != 2) fail_at(*attribute, name, "pairs of integers");
-    } else if (attribute->kind == Kind::kElements && attribute->type.rank() == 2 &&
-               attribute->type.shape[1] == 2) {
-      numbers = integers_of(*attribute, name);
-    } else if (attribute->kind == Kind::kList) {
-      for (const Attribute& pair : attribute->list) {
-        const std::vector<std::int64_t> both = integers_of(pair, name);
-        if (both.size() != 2) fail_at(*attribute, name, "pairs of integers");
-        numbers.insert(numbers.end(), both.begin(), both.end());
-      }
-    } else {
-      fail_at(*attribute, name, "pairs of integers");
-    }
-    values.clear();
-    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2)
-      values.emplace_back(numbers[i], numbers[i + 1]);
+  void axis(ir::FieldName name, std::int64_t& value) override {
+    integer(name, value, Need::kRequired);
   }
-  void padding(std::array<ir::FieldName, 3> names,
-               std::array<std::vector<std::int64_t>*, 3> lists) override {
-    if (!is_hlo()) {
-      for (std::size_t i = 0; i < names.size(); i++) integers(names[i], *lists[i], Need::kRequired);
-      return;
-    }
+  void padding(const std::array<ir::FieldName, 3>& names,
+               const std::array<ir::Integers*, 3>& lists) override {
+    if (!is_hlo()) return slices(names, lists);
     const Attribute* attribute = find({"padding"}, Need::kRequired);
     if (attribute->kind != Kind::kList) fail_at(*attribute, {"padding"}, "like 1_0x0_2_1");
     const bool one_axis = !attribute->list.empty() && attribute->list[0].kind == Kind::kInteger;
@@ -80,27 +55,43 @@ class AttributeReader final : public ir::AttributeCodec {
       for (std::size_t i = 0; i < lists.size(); i++) lists[i]->push_back(numbers[i]);
     }
   }
-  void word(ir::FieldName name, std::string_view, std::size_t place,
-            std::span<const std::string_view> words, std::size_t& choice, Need need) override {
+  void slices(const std::array<ir::FieldName, 3>& names,
+              const std::array<ir::Integers*, 3>& lists) override {
+    for (std::size_t i = 0; i < names.size(); i++) integers(names[i], *lists[i], Need::kRequired);
+  }
+  void window(const ir::WindowNames& names, const ir::WindowLists& lists, Need) override {
+    const auto name = [&](ir::FieldName field, std::string_view hlo) {
+      field.hlo = hlo;
+      return field;
+    };
+    const bool has_size = !names.size.own.empty();
+    if (has_size || is_hlo())
+      integers(name(names.size, "size"), lists.size, has_size ? Need::kRequired : Need::kOptional);
+    integers(name(names.stride, "stride"), lists.stride, Need::kOptional);
+    pairs(name(names.padding, "pad"), lists.padding);
+    integers(name(names.base_dilation, "lhs_dilate"), lists.base_dilation, Need::kOptional);
+    integers(name(names.window_dilation, "rhs_dilate"), lists.window_dilation, Need::kOptional);
+  }
+  void word(ir::FieldName name, const ir::FieldWords& words, std::size_t& choice,
+            Need need) override {
     const std::vector<std::string_view>& unnamed = read_.operation.words;
+    const auto known = is_hlo() && !words.hlo.empty() ? words.hlo : words.names;
     std::string_view text;
     if (const Attribute* attribute = find(name, Need::kOptional)) {
       if (attribute->kind != Kind::kWord)
-        fail_at(*attribute, name, fmt::format("one of {}", fmt::join(words, ", ")));
+        fail_at(*attribute, name, fmt::format("one of {}", fmt::join(known, ", ")));
       text = attribute->text;
-    } else if (place < unnamed.size()) {
-      text = unnamed[place];
-      words_ = std::max(words_, place + 1);
+    } else if (words.place < unnamed.size()) {
+      text = unnamed[words.place];
+      words_ = std::max(words_, words.place + 1);
     } else {
       if (need == Need::kRequired) missing(name);
       return;
     }
-    const auto found = std::find_if(words.begin(), words.end(), [&](std::string_view word) {
-      return is_hlo() ? is_word_of_hlo(text, word) : text == word;
-    });
-    if (found == words.end())
-      fail(fmt::format("`{}` is {}; it can be {}", said(name), text, fmt::join(words, ", ")));
-    choice = static_cast<std::size_t>(found - words.begin());
+    const auto found = std::find(known.begin(), known.end(), text);
+    if (found == known.end())
+      fail(fmt::format("`{}` is {}; it can be {}", said(name), text, fmt::join(known, ", ")));
+    choice = static_cast<std::size_t>(found - known.begin());
   }
   void real(ir::FieldName name, float& value) override {
     const Attribute* attribute = find(name, Need::kRequired);
@@ -172,15 +163,18 @@ class AttributeReader final : public ir::AttributeCodec {
             label.kind == Kind::kInteger ? std::to_string(label.integer) : std::string(label.text);
     }
   }
-  void brief_product(std::string_view name, std::vector<std::int64_t>& left,
-                     std::vector<std::int64_t>& right) override {
-    const Attribute* attribute = find({name}, Need::kOptional);
+  void axes_of_both(std::string_view brief, ir::FieldName left, ir::Integers& left_axes,
+                    ir::FieldName right, ir::Integers& right_axes) override {
+    integers(left, left_axes, Need::kOptional);
+    integers(right, right_axes, Need::kOptional);
+    const Attribute* attribute = find({brief}, Need::kOptional);
     if (!attribute) return;
     if (attribute->kind != Kind::kProduct || attribute->list.size() != 2)
-      fail_at(*attribute, {name}, "two lists, `[0] x [1]`");
-    left = integers_of(attribute->list[0], {name});
-    right = integers_of(attribute->list[1], {name});
+      fail_at(*attribute, {brief}, "two lists, `[0] x [1]`");
+    left_axes = integers_of(attribute->list[0], {brief});
+    right_axes = integers_of(attribute->list[1], {brief});
   }
+  void sharding(ir::Sharding&) override {}
   void hint(ir::FieldName name) override { find(name, Need::kOptional); }
 
   const TensorType& operand(std::size_t i) const override {
@@ -217,23 +211,38 @@ class AttributeReader final : public ir::AttributeCodec {
 
  private:
   bool is_hlo() const noexcept { return read_.format == TextFormat::kHlo; }
-  /// `rng_philox` is StableHLO's PHILOX.
-  static bool is_word_of_hlo(std::string_view text, std::string_view word) {
-    constexpr std::string_view kPrefix = "rng_";
-    if (text.substr(0, kPrefix.size()) == kPrefix) text.remove_prefix(kPrefix.size());
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
-      return a == b || (a >= 'a' && a <= 'z' && a - 'a' + 'A' == b);
-    });
+  void pairs(ir::FieldName name, ir::IntegerPairs& values) {
+    const Attribute* attribute = find(name, Need::kOptional);
+    if (!attribute) return;
+    std::vector<std::int64_t> numbers;
+    if (is_hlo() && attribute->kind == Kind::kList && !attribute->list.empty() &&
+        attribute->list[0].kind == Kind::kInteger) {  // of one axis: 1_0
+      numbers = integers_of(*attribute, name);
+      if (numbers.size() != 2) fail_at(*attribute, name, "pairs of integers");
+    } else if (attribute->kind == Kind::kElements && attribute->type.rank() == 2 &&
+               attribute->type.shape[1] == 2) {
+      numbers = integers_of(*attribute, name);
+    } else if (attribute->kind == Kind::kList) {
+      for (const Attribute& pair : attribute->list) {
+        const std::vector<std::int64_t> both = integers_of(pair, name);
+        if (both.size() != 2) fail_at(*attribute, name, "pairs of integers");
+        numbers.insert(numbers.end(), both.begin(), both.end());
+      }
+    } else {
+      fail_at(*attribute, name, "pairs of integers");
+    }
+    values.clear();
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2)
+      values.emplace_back(numbers[i], numbers[i + 1]);
   }
   bool is_used(const Entry& entry) const {
     return std::find(used_.begin(), used_.end(), &entry) != used_.end();
   }
   const Attribute* find(ir::FieldName name, Need need) {
+    const std::string_view full = is_hlo() ? name.in_hlo() : name.in_stablehlo();
+    const std::string_view brief = is_hlo() ? full : name.in_brief();
     for (const Entry& entry : *entries_) {
-      const std::string_view other = is_hlo() ? name.hlo : name.brief;
-      const bool same =
-          entry.name == other || (entry.name == name.full && (!is_hlo() || other.empty()));
-      if (entry.name.empty() || !same) continue;
+      if (entry.name.empty() || (entry.name != full && entry.name != brief)) continue;
       used_.push_back(&entry);
       return &entry.value;
     }
@@ -242,7 +251,7 @@ class AttributeReader final : public ir::AttributeCodec {
   }
   /// The name in the text.
   std::string_view said(ir::FieldName name) const {
-    return is_hlo() && !name.hlo.empty() ? name.hlo : name.full;
+    return is_hlo() ? name.in_hlo() : name.in_stablehlo();
   }
   [[noreturn]] void missing(ir::FieldName name) const {
     fail(fmt::format("the attribute `{}` is missing\n  Add it.", said(name)));
@@ -295,7 +304,7 @@ class AttributeReader final : public ir::AttributeCodec {
 ir::Attributes read_attributes(const ir::OpDef& op, const ReadOperation& read) {
   AttributeReader reader(read);
   ir::Attributes attributes;
-  if (op.text.attributes && op.text.attributes->read) attributes = op.text.attributes->read(reader);
+  if (op.text.attributes) attributes = op.text.attributes->read(reader);
   reader.check_all_used();
   return attributes;
 }

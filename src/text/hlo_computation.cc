@@ -15,8 +15,9 @@
 #include "ir/node.h"
 #include "ir/node_table.h"
 #include "ir/print.h"
+#include "ir/type_text.h"
 #include "text/names.h"
-#include "text/type_text.h"
+#include "text/write_attributes.h"
 
 namespace rondo::text {
 
@@ -286,7 +287,7 @@ class HloComputation {
     ((out_ += ' ') += node.op->text.hlo) += '(';
     append(operands);
     out_ += ')';
-    if (node.op->text.hlo_attributes) node.op->text.hlo_attributes(node, out_);
+    if (node.op->text.attributes) write_hlo_attributes(node, out_);
     print_callees(node);
     end(node);
   }
@@ -423,7 +424,7 @@ class HloComputation {
   void append_type(const TensorType& type) { out_ += type_text_.of(type); }
 
   TextBuffer out_;
-  TypeText type_text_{ir::append_type};
+  ir::TypeText type_text_{ir::append_type};
   const Function& function_;
   const HloRole role_;
   const std::string_view name_;

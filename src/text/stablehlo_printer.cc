@@ -22,14 +22,14 @@
 #include "ir/node_table.h"
 #include "ir/region_walk.h"
 #include "ir/sharding.h"
+#include "ir/type_text.h"
 #include "passes/clamp_indices.h"
 #include "passes/expand.h"
 #include "passes/growing_tapes.h"
 #include "passes/optimize.h"
 #include "rondo/text.h"
 #include "text/names.h"
-#include "text/stablehlo_attributes.h"
-#include "text/type_text.h"
+#include "text/write_attributes.h"
 
 namespace rondo {
 
@@ -80,26 +80,6 @@ void append_mlir_type(std::string& out, const TensorType& type) {
   }
   append_mlir_dtype(out, type.dtype);
   out += '>';
-}
-
-/// The types of tensors, or types, separated by commas.
-template <class Range>
-void append_mlir_types(std::string& out, const Range& range) {
-  bool first = true;
-  for (const auto& each : range) {
-    if (!std::exchange(first, false)) out += ", ";
-    if constexpr (requires { each.type(); })
-      append_mlir_type(out, each.type());
-    else
-      append_mlir_type(out, each);
-  }
-}
-/// The result types of an op: a single type without parentheses.
-template <class Range>
-void append_mlir_result_types(std::string& out, const Range& range) {
-  if (range.size() != 1) out += '(';
-  append_mlir_types(out, range);
-  if (range.size() != 1) out += ')';
 }
 
 /// `dense<[1.0, 2.0]>`
@@ -221,9 +201,9 @@ class StablehloPrinter {
       if (node.op->construct.flow == Flow::kSelect)
         append_type(node.operand_type(0));
       else
-        append_mlir_types(out_, node.operands);
+        append_types(node.operands);
       out_ += ") -> ";
-      append_mlir_result_types(out_, node.types);
+      append_result_types(node.types);
     }
     end_line(node);
   }
@@ -236,7 +216,7 @@ class StablehloPrinter {
       out_ += ' ';
       append(values(results));
       out_ += " : ";
-      append_mlir_types(out_, results);
+      append_types(results);
     }
     out_ += '\n';
     indent_ -= 2;
@@ -455,7 +435,7 @@ class StablehloPrinter {
       append(operands[i]);
     }
     out_ += ") : ";
-    append_mlir_types(out_, node.types);
+    append_types(node.types);
     out_ += '\n';
     start_line();
     arguments.insert(arguments.end(), operands.begin() + static_cast<std::ptrdiff_t>(carries),
@@ -477,9 +457,9 @@ class StablehloPrinter {
     out_ += '(';
     append(operands);
     out_ += ") : (";
-    append_mlir_types(out_, node.operands);
+    append_types(node.operands);
     out_ += ") -> ";
-    append_mlir_result_types(out_, node.types);
+    append_result_types(node.types);
     end_line(node);
   }
 
@@ -512,7 +492,7 @@ class StablehloPrinter {
   static bool has_short_form(const Node& node) {
     constexpr std::string_view kPrefix = "stablehlo.";
     const ir::OpDef& op = *node.op;
-    const bool has_attributes = op.text.attributes && op.text.attributes->write;
+    const bool has_attributes = op.text.attributes && op.text.attributes->in_stablehlo;
     return op.structure.elementwise && !has_attributes && !op.text.sharding &&
            node.regions.empty() && node.types.size() == 1 &&
            op.text.stablehlo.size() > kPrefix.size() &&
@@ -526,9 +506,12 @@ class StablehloPrinter {
     for (const Tensor& operand : node.operands) one_type = one_type && ir::type_of(operand) == type;
     if (one_type) return type_text_.of(type);
     short_types_ = "(";
-    append_mlir_types(short_types_, node.operands);
+    for (const Tensor& operand : node.operands) {
+      if (short_types_.size() > 1) short_types_ += ", ";
+      short_types_ += type_text_.of(ir::type_of(operand));
+    }
     short_types_ += ") -> ";
-    append_mlir_type(short_types_, type);
+    short_types_ += type_text_.of(type);
     return short_types_;
   }
   void print_short(const Node& node) {
@@ -573,7 +556,7 @@ class StablehloPrinter {
     ((out_ += '"') += op.text.stablehlo) += "\"(";
     append(operands);
     out_ += ')';
-    if (op.text.attributes && op.text.attributes->write) {
+    if (op.text.attributes && op.text.attributes->in_stablehlo) {
       out_ += " <{";
       write_stablehlo_attributes(node, out_);
       out_ += "}>";
@@ -583,16 +566,35 @@ class StablehloPrinter {
       return;  // after() continues it
     }
     out_ += " : (";
-    append_mlir_types(out_, node.operands);
+    append_types(node.operands);
     out_ += ") -> ";
-    append_mlir_result_types(out_, node.types);
+    append_result_types(node.types);
     end_line(node);
   }
 
   void append_type(const TensorType& type) { out_ += type_text_.of(type); }
+  /// The types of tensors, or types, separated by commas.
+  template <class Range>
+  void append_types(const Range& range) {
+    bool first = true;
+    for (const auto& each : range) {
+      if (!std::exchange(first, false)) out_ += ", ";
+      if constexpr (requires { each.type(); })
+        append_type(each.type());
+      else
+        append_type(each);
+    }
+  }
+  /// The result types of an op: a single type without parentheses.
+  template <class Range>
+  void append_result_types(const Range& range) {
+    if (range.size() != 1) out_ += '(';
+    append_types(range);
+    if (range.size() != 1) out_ += ')';
+  }
 
   TextBuffer out_;
-  TypeText type_text_{append_mlir_type};
+  ir::TypeText type_text_{append_mlir_type};
   std::string short_types_;
   const bool locations_;
   const Partitioner partitioner_;

@@ -20,7 +20,6 @@ struct Life {
   std::shared_ptr<int> held;
   bool operator==(const Life&) const { return true; }  // the same structure
 };
-inline void print_field(std::string& out, const Life&) { out += "life"; }
 inline std::size_t hash_field(const Life&) { return 0; }
 inline void count_field(HeldBytes&, const Life&) {}
 struct CountedAttributes {

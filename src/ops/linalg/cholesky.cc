@@ -66,8 +66,8 @@ std::vector<Tensor> cholesky_jvp(const JvpCall& c) {
   return {matmul(l, half_lower(right))};
 }
 
-void cholesky_hlo(const Node&, std::string& out) { out += ", lower=true"; }
 void describe_cholesky(ir::AttributeCodec& codec, ir::NoAttributes&) {
+  if (codec.own()) return;
   bool lower = true;
   codec.flag({"lower"}, lower);
   if (!lower) codec.fail("the upper triangle is not supported\n  Use the lower one, transposed.");
@@ -84,7 +84,6 @@ const OpDef kCholesky{
     .batching = {.rule = ir::batch_alike},
     .text = {.hlo = "cholesky",
              .stablehlo = "stablehlo.cholesky",
-             .hlo_attributes = cholesky_hlo,
              .attributes = &ir::kAttributeText<ir::NoAttributes, describe_cholesky>}};
 
 }  // namespace rondo::ops

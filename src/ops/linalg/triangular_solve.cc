@@ -151,21 +151,14 @@ BatchValues triangular_solve_batch(const BatchCall& c) {
   return ir::all_batched({transpose(reshape(x, {rows, lanes, columns}), {1, 0, 2})});
 }
 
-void triangular_solve_hlo(const Node& node, std::string& out) {
-  const auto& options = node.attrs<TriangularSolveOptions>();
-  fmt::format_to(std::back_inserter(out),
-                 ", left_side={}, lower={}, unit_diagonal={}, transpose_a={}", options.left_side,
-                 options.lower, options.unit_diagonal,
-                 options.transpose_a ? "TRANSPOSE" : "NO_TRANSPOSE");
-}
-
 void describe_triangular_solve(ir::AttributeCodec& codec, TriangularSolveOptions& a) {
   constexpr std::string_view kWords[] = {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
   codec.flag({"left_side"}, a.left_side);
   codec.flag({"lower"}, a.lower);
   codec.flag({"unit_diagonal"}, a.unit_diagonal);
+  if (ir::FieldList* const own = codec.own()) return own->field("transpose_a", a.transpose_a);
   std::size_t transposed = a.transpose_a ? 1 : 0;
-  codec.word({"transpose_a"}, "transpose", 0, kWords, transposed);
+  codec.word({"transpose_a"}, {"transpose", kWords}, transposed);
   if (!codec.reads()) return;
   if (transposed == 2 && is_complex(codec.operand(0).dtype))
     codec.fail(
@@ -186,7 +179,6 @@ const OpDef kTriangularSolve{
     .batching = {.rule = triangular_solve_batch},
     .text = {.hlo = "triangular-solve",
              .stablehlo = "stablehlo.triangular_solve",
-             .hlo_attributes = triangular_solve_hlo,
              .attributes = &ir::kAttributeText<TriangularSolveOptions, describe_triangular_solve>}};
 
 Tensor triangular_solution(const Tensor& a, const Tensor& b, const TriangularSolveOptions& options,

@@ -41,28 +41,28 @@ bool Line::opens_region() {
   return !rest.empty() && rest.front() != '%' && rest.back() == '{';
 }
 
-double Line::real() {
+void Line::real(double& value) {
   const mlir::Offset at = cursor_.at();
   const std::string_view digits = cursor_.number();
-  double value = 0;
   const char* const end = digits.data() + digits.size();
   const auto [next, error] = std::from_chars(digits.data(), end, value);
   if (error != std::errc() || next != end)
     mlir::fail(cursor_.text(), at, "expected a number\n  Write it like 1e-05.");
-  return value;
 }
 
-DType Line::dtype() {
+void Line::dtype(DType& value) {
   const mlir::Offset at = cursor_.at();
   const std::string_view word = cursor_.word();
   for (int i = 0; i < kDTypeCount; i++) {
-    if (dtype_name(static_cast<DType>(i)) == word) return static_cast<DType>(i);
+    if (dtype_name(static_cast<DType>(i)) != word) continue;
+    value = static_cast<DType>(i);
+    return;
   }
   mlir::fail(cursor_.text(), at,
              fmt::format("expected a type, not `{}`\n  Write it like f32[2,3].", word));
 }
 
-Shape Line::shape() {
+void Line::shape(Shape& value) {
   const mlir::Offset at = cursor_.at();
   std::vector<std::int64_t> sizes;
   expect("[");
@@ -78,15 +78,17 @@ Shape Line::shape() {
                fmt::format("{} axes are too many\n  Give at most {}.", sizes.size(), kMostAxes));
   }
   try {
-    return Shape(sizes);
+    value = Shape(sizes);
   } catch (const TraceError& error) {
     mlir::fail(cursor_.text(), at, error.what());
   }
 }
 
 TensorType Line::type() {
-  const DType read = dtype();
-  return {read, shape()};
+  TensorType type;
+  dtype(type.dtype);
+  shape(type.shape);
+  return type;
 }
 
 std::string_view Line::name() {

@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "ir/field_reader.h"
+#include "ir/field_text.h"
 #include "text/mlir/cursor.h"
 
 namespace rondo::text::own {
 
 /// A position in a line, which ends with it: nothing goes on in the next line.
-class Line final : public ir::FieldReader {
+class Line final : public ir::FieldText {
  public:
   /// The line of `text` that begins at `begin`.
   Line(std::string_view text, mlir::Offset begin) noexcept
@@ -25,18 +25,25 @@ class Line final : public ir::FieldReader {
   /// A region begins: the line ends with `{`, and is no node.
   bool opens_region();
 
-  bool accept(std::string_view piece) override {
+  bool accept(std::string_view piece) {
     return mlir::Cursor(cursor_).sees(piece) && cursor_.accept(piece);
   }
-  void expect(std::string_view piece) override { cursor_.expect(piece); }
+  void expect(std::string_view piece) { cursor_.expect(piece); }
   bool accept_word(std::string_view word) { return cursor_.accept_word(word); }
-  std::int64_t integer() override { return cursor_.integer(); }
-  double real() override;
-  std::string_view word() override { return cursor_.word(); }
-  std::string text() override { return mlir::unescaped(cursor_.quoted()); }
-  DType dtype() override;
-  Shape shape() override;
-  TensorType type() override;
+  std::int64_t integer() { return cursor_.integer(); }
+  std::string_view word() { return cursor_.word(); }
+  TensorType type();
+
+  bool reads() const noexcept override { return true; }
+  void piece(std::string_view piece) override { expect(piece); }
+  bool piece_if(bool, std::string_view piece) override { return accept(piece); }
+  void integer(std::int64_t& value) override { value = cursor_.integer(); }
+  void real(double& value) override;
+  void word(std::string_view& value) override { value = cursor_.word(); }
+  void text(std::string& value) override { value = mlir::unescaped(cursor_.quoted()); }
+  void dtype(DType& value) override;
+  void shape(Shape& value) override;
+  void type(TensorType& value) override { value = type(); }
   [[noreturn]] void fail(const std::string& message) override { cursor_.fail(message); }
 
   /// A name as values, parameters and results have them; empty if there is none.

@@ -220,11 +220,11 @@ class Reader {
     if (line.accept("{")) {
       if (!attributes)
         fail(attributes_at, fmt::format("{} takes no attributes\n  Remove them.", name));
-      node.attributes = attributes->read_fields(line);
+      node.attributes = ir::read_own_attributes(*attributes, line);
     } else if (attributes) {
       Line none(kNoAttributes, 0);
       try {
-        node.attributes = attributes->read_fields(none);
+        node.attributes = ir::read_own_attributes(*attributes, none);
       } catch (const ParseError&) {
         line.fail(fmt::format("{} needs attributes\n  Write them like {{axis=0}}.", name));
       }
