@@ -47,9 +47,10 @@ T parse_real(Cursor& cursor) {
   const bool negative = cursor.accept("-");
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   T value;
-  if (cursor.accept_word("inf")) {
+  const char first = cursor.peek();
+  if (first == 'i' && cursor.accept_word("inf")) {
     value = T(kInfinity);
-  } else if (cursor.accept_word("nan")) {
+  } else if (first == 'n' && cursor.accept_word("nan")) {
     value = T(std::numeric_limits<double>::quiet_NaN());
     if (cursor.peek() == '(') {
       std::string_view digits = cursor.bracketed('(');
@@ -177,22 +178,25 @@ void parse_part(Cursor& cursor, const Shape& shape, std::int64_t axis, T*& to) {
 
 Literal parse_literal(std::string_view text, mlir::Offset at, std::string_view inside,
                       const TensorType& type) {
-  if (inside.find("...") != inside.npos) {
+  Cursor cursor(text.substr(0, at + inside.size()), at);
+  if (type.elements() == 0) return Literal::zeros(type);
+  try {
+    if (static_cast<std::uint64_t>(type.elements()) > inside.size())  // each takes a letter
+      mlir::fail(text, at, fmt::format("there are fewer elements than {} has", type.str()));
+    Literal value = Literal::uninitialized(type);
+    for_any_dtype(type.dtype, [&]<class T>() {
+      T* to = reinterpret_cast<T*>(value.mutable_bytes());
+      parse_part(cursor, type.shape, 0, to);
+    });
+    if (!cursor.at_end()) cursor.fail("expected `)`");
+    return value;
+  } catch (const ParseError&) {
+    // To look for it first would take longer than to read the numbers, which have points too.
+    if (inside.find("...") == inside.npos) throw;
     mlir::fail(text, at,
                "the elements are left out\n  Print the program with large constants: "
                "print_large_constants.");
   }
-  Cursor cursor(text.substr(0, at + inside.size()), at);
-  if (type.elements() == 0) return Literal::zeros(type);
-  if (static_cast<std::uint64_t>(type.elements()) > inside.size())  // each takes a letter
-    mlir::fail(text, at, fmt::format("there are fewer elements than {} has", type.str()));
-  Literal value = Literal::uninitialized(type);
-  for_any_dtype(type.dtype, [&]<class T>() {
-    T* to = reinterpret_cast<T*>(value.mutable_bytes());
-    parse_part(cursor, type.shape, 0, to);
-  });
-  if (!cursor.at_end()) cursor.fail("expected `)`");
-  return value;
 }
 
 }  // namespace rondo::text::hlo
