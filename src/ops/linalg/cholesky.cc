@@ -1,8 +1,10 @@
 // The Cholesky factor. The kernel goes along the rows: an element is that of x less the product of
-// two rows so far, so that all inner loops are sums over contiguous elements.
+// two rows so far, so that all inner loops are sums over contiguous elements. Small matrices take
+// the same steps as code on elements.
 #include "ir/attribute_text.h"
 #include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
+#include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/linear.h"
@@ -23,9 +25,9 @@ bool factor_rows(const T* x, T* l, std::int64_t n, ir::Poller& poller) {
     T* row = l + i * n;
     for (std::int64_t j = 0; j < i; j++) {
       const T* other = l + j * n;
-      row[j] = (x[i * n + j] - dot_rows(row, other, j)) / std::real(other[j]);
+      row[j] = less_products(x[i * n + j], row, other, j) * (1 / std::real(other[j]));
     }
-    const Real<T> rest = std::real(x[i * n + i]) - std::real(dot_rows(row, row, i));
+    const Real<T> rest = std::real(less_products(x[i * n + i], row, row, i));
     if (!(rest > 0)) return false;
     row[i] = std::sqrt(rest);
     std::fill(row + i + 1, row + n, T{});
@@ -50,6 +52,37 @@ void cholesky_kernel(const ir::KernelRun& run) {
                  }
                });
   });
+}
+
+/// The same steps on elements.
+std::vector<Tensor> factor_few(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope place(node.location());
+  const Elements x(operands[0]);
+  Elements l(node.type());
+  const std::int64_t n = l.rows();
+  std::vector<Tensor> inverses;
+  Tensor is_definite;
+  for (std::int64_t i = 0; i < n; i++) {
+    const auto rest = [&](std::int64_t j) {
+      Tensor left = x.at(i, j);
+      for (std::int64_t k = 0; k < j; k++) left = left - l.at(i, k) * l.at(j, k);
+      return left;
+    };
+    for (std::int64_t j = 0; j < i; j++)
+      l.at(i, j) = rest(j) * inverses[static_cast<std::size_t>(j)];
+    const Tensor square = rest(i), holds = square > 0;
+    is_definite = i == 0 ? holds : is_definite & holds;
+    l.at(i, i) = sqrt(square);
+    inverses.push_back(1 / l.at(i, i));
+  }
+  const Tensor zero = zeros(l.element_type());
+  for (std::int64_t i = 0; i < n; i++) {
+    for (std::int64_t j = 0; j < n; j++) {
+      l.at(i, j) =
+          where(is_definite, j <= i ? l.at(i, j) : zero, std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  return {l.joined()};
 }
 
 /// Below the diagonal, with half of the diagonal.
@@ -80,6 +113,7 @@ const OpDef kCholesky{
     .arity = 1,
     .types = {.infer = infer_cholesky},
     .kernel = {.prepare = ir::prepare_function<cholesky_kernel>},
+    .expansion = {.in_lanes = factor_few, .is_preferred = is_of_few},
     .derivative = {.jvp = cholesky_jvp},
     .batching = {.rule = ir::batch_alike},
     .text = {.hlo = "cholesky",

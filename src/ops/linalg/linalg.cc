@@ -1,5 +1,6 @@
 #include "ops/linalg/linalg.h"
 
+#include "ops/linalg/few.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
@@ -97,9 +98,10 @@ Tensor diagonals(const Tensor& x) {
 Tensor identities_like(const Tensor& x) { return convert(positions(x, Triangle::kOn), x.dtype()); }
 
 Tensor permuted_rows(const Tensor& x, const Tensor& permutation) {
+  const std::int64_t m = x.dim(x.rank() - 2), n = x.dim(x.rank() - 1);
+  if (m > 0 && m <= kFewRows) return selected_rows(x, permutation);
   if (x.rank() == 2) return take(x, permutation, 0);
   // All matrices below one another.
-  const std::int64_t m = x.dim(x.rank() - 2), n = x.dim(x.rank() - 1);
   const std::int64_t count = MatrixSizes(x.type()).count;
   const TensorType numbers{DType::kS64, {count, m}};
   const Tensor places =

@@ -129,9 +129,9 @@ T times(T a, T b) {
 }
 
 /// The sum of a[i] conj(b[i]), in eight partial sums, which a compiler keeps in vectors.
+inline constexpr std::int64_t kSums = 8;
 template <class T>
 T dot_rows(const T* a, const T* b, std::int64_t n) {
-  constexpr std::int64_t kSums = 8;
   T sums[kSums] = {};
   std::int64_t i = 0;
   for (; i + kSums <= n; i += kSums) {
@@ -143,6 +143,13 @@ T dot_rows(const T* a, const T* b, std::int64_t n) {
     for (std::int64_t j = 0; j < k; j++) sums[j] += sums[j + k];
   }
   return sums[0] + rest;
+}
+/// x less that sum; less one product after another, if they are too few for partial sums.
+template <class T>
+T less_products(T x, const T* a, const T* b, std::int64_t n) {
+  if (n >= kSums) return x - dot_rows(a, b, n);
+  for (std::int64_t i = 0; i < n; i++) x -= times(a[i], conjugate(b[i]));
+  return x;
 }
 /// to[i] -= factor from[i].
 template <class T>

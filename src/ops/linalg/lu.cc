@@ -1,6 +1,8 @@
-// Gaussian elimination with row exchanges.
+// Gaussian elimination with row exchanges. Below a pivot of 0 there are only zeros and NaNs, which
+// stay as they are.
 #include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
+#include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
@@ -48,9 +50,9 @@ void eliminate(T* a, std::int64_t m, std::int64_t n, std::int32_t* pivots,
       std::swap(permutation[k], permutation[best]);
     }
     const T* row = a + k * n;
-    for (std::int64_t i = k + 1; i < m && row[k] != T{}; i++) {
+    for (std::int64_t i = k + 1; i < m; i++) {
       T* below = a + i * n;
-      below[k] /= row[k];
+      if (row[k] != T{}) below[k] /= row[k];
       subtract_row(below + k + 1, below[k], row + k + 1, n - k - 1);
       poller.did((n - k) / 4 + 1);
     }
@@ -76,6 +78,48 @@ void lu_kernel(const ir::KernelRun& run) {
                  }
                });
   });
+}
+
+/// The same steps on elements, with selects for exchanges.
+std::vector<Tensor> eliminate_few(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope place(node.location());
+  Elements a(operands[0]);
+  const std::int64_t m = a.rows(), n = a.columns();
+  const auto number = [&](std::int64_t i) {
+    return full({DType::kS32, a.element_type().shape}, static_cast<std::int32_t>(i));
+  };
+  std::vector<Tensor> pivots, permutation;
+  for (std::int64_t i = 0; i < m; i++) permutation.push_back(number(i));
+  for (std::int64_t k = 0; k < std::min(m, n); k++) {
+    // The best row so far, with its number in the permutation.
+    Tensor best = number(k), moved = permutation[static_cast<std::size_t>(k)];
+    std::vector<Tensor> row;
+    for (std::int64_t j = 0; j < n; j++) row.push_back(a.at(k, j));
+    for (std::int64_t i = k + 1; i < m; i++) {
+      const Tensor larger = abs(a.at(i, k)) > abs(row[static_cast<std::size_t>(k)]);
+      best = where(larger, number(i), best);
+      moved = where(larger, permutation[static_cast<std::size_t>(i)], moved);
+      for (std::int64_t j = 0; j < n; j++) {
+        Tensor& element = row[static_cast<std::size_t>(j)];
+        element = where(larger, a.at(i, j), element);
+      }
+    }
+    for (std::int64_t i = k + 1; i < m; i++) {
+      const Tensor exchanged = best == number(i);
+      Tensor& other = permutation[static_cast<std::size_t>(i)];
+      other = where(exchanged, permutation[static_cast<std::size_t>(k)], other);
+      for (std::int64_t j = 0; j < n; j++) a.at(i, j) = where(exchanged, a.at(k, j), a.at(i, j));
+    }
+    pivots.push_back(best);
+    permutation[static_cast<std::size_t>(k)] = moved;
+    for (std::int64_t j = 0; j < n; j++) a.at(k, j) = row[static_cast<std::size_t>(j)];
+    const Tensor pivot = a.at(k, k), is_zero = pivot == 0;
+    for (std::int64_t i = k + 1; i < m; i++) {
+      a.at(i, k) = where(is_zero, a.at(i, k), a.at(i, k) / pivot);
+      for (std::int64_t j = k + 1; j < n; j++) a.at(i, j) = a.at(i, j) - a.at(i, k) * a.at(k, j);
+    }
+  }
+  return {a.joined(), side_by_side(pivots), side_by_side(permutation)};
 }
 
 /// One matrix in a loop over columns.
@@ -150,13 +194,14 @@ std::vector<Tensor> lu_jvp(const JvpCall& c) {
 
 }  // namespace
 
-const OpDef kLu{.name = "lu",
-                .arity = 1,
-                .types = {.infer = infer_lu},
-                .kernel = {.prepare = ir::prepare_function<lu_kernel, 1>},
-                .expansion = {.rule = expand_lu},
-                .derivative = {.jvp = lu_jvp},
-                .batching = {.rule = ir::batch_alike}};
+const OpDef kLu{
+    .name = "lu",
+    .arity = 1,
+    .types = {.infer = infer_lu},
+    .kernel = {.prepare = ir::prepare_function<lu_kernel, 1>},
+    .expansion = {.rule = expand_lu, .in_lanes = eliminate_few, .is_preferred = is_of_few},
+    .derivative = {.jvp = lu_jvp},
+    .batching = {.rule = ir::batch_alike}};
 
 }  // namespace rondo::ops
 

@@ -1,6 +1,8 @@
-// Systems with triangular matrices, by substitution.
+// Systems with triangular matrices, by substitution. Known elements are subtracted in the order in
+// which they were found, so that no step waits for the latest longer than it has to.
 #include "ir/attribute_text.h"
 #include "ops/kernels/share_rows.h"
+#include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
@@ -55,8 +57,10 @@ void solve_left(const TriangularView<T>& a, T* x, std::int64_t m, ir::Poller& po
   for (std::int64_t k = 0; k < a.n; k++) {
     const std::int64_t i = a.solved(k, a.lower);
     T* row = x + i * m;
-    const std::int64_t first = a.lower ? 0 : i + 1, end = a.lower ? i : a.n;
-    for (std::int64_t j = first; j < end; j++) subtract_row(row, a.at(i, j), x + j * m, m);
+    for (std::int64_t known = 0; known < k; known++) {
+      const std::int64_t j = a.solved(known, a.lower);
+      subtract_row(row, a.at(i, j), x + j * m, m);
+    }
     for (std::int64_t c = 0; c < m; c++) row[c] = a.divided(row[c], i);
     poller.did((k + 1) * m / 4 + m);
   }
@@ -71,13 +75,16 @@ void solve_right(const TriangularView<T>& a, T* x, std::int64_t m, ir::Poller& p
     T* row = x + r * a.n;
     for (std::int64_t k = 0; k < a.n; k++) {
       const std::int64_t i = a.solved(k, forward);
-      const std::int64_t known = forward ? 0 : i + 1, later = forward ? i + 1 : 0;
       if (a.transposed) {
         const T* of_a = a.data + i * a.n;
         T sum = row[i];
-        for (std::int64_t j = 0; j < k; j++) sum -= times(row[known + j], of_a[known + j]);
+        for (std::int64_t known = 0; known < k; known++) {
+          const std::int64_t j = a.solved(known, forward);
+          sum -= times(row[j], of_a[j]);
+        }
         row[i] = a.divided(sum, i);
       } else {
+        const std::int64_t later = forward ? i + 1 : 0;
         row[i] = a.divided(row[i], i);
         subtract_row(row + later, row[i], a.data + i * a.n + later, a.n - 1 - k);
       }
@@ -109,6 +116,32 @@ void triangular_solve_kernel(const ir::KernelRun& run) {
                  }
                });
   });
+}
+
+/// The same steps on elements; as for x a = b, if b and x are transposed, on columns of a.
+std::vector<Tensor> solve_few(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope place(node.location());
+  const auto& options = node.attrs<TriangularSolveOptions>();
+  const Elements a(operands[0]);
+  Elements x(operands[1]);
+  const std::int64_t n = a.rows(), m = options.left_side ? x.columns() : x.rows();
+  const bool forward = (options.lower != options.transpose_a) == options.left_side;
+  const auto factor = [&](std::int64_t i, std::int64_t j) {
+    return options.transpose_a == options.left_side ? a.at(j, i) : a.at(i, j);
+  };
+  const auto solved = [&](std::int64_t k) { return forward ? k : n - 1 - k; };
+  for (std::int64_t c = 0; c < m; c++) {
+    const auto part = [&](std::int64_t i) -> Tensor& {
+      return options.left_side ? x.at(i, c) : x.at(c, i);
+    };
+    for (std::int64_t k = 0; k < n; k++) {
+      const std::int64_t i = solved(k);
+      for (std::int64_t known = 0; known < k; known++)
+        part(i) = part(i) - factor(i, solved(known)) * part(solved(known));
+      if (!options.unit_diagonal) part(i) = part(i) / a.at(i, i);
+    }
+  }
+  return {x.joined()};
 }
 
 /// The triangle of a tangent that the op would read.
@@ -173,6 +206,7 @@ const OpDef kTriangularSolve{
     .arity = 2,
     .types = {.infer = infer_triangular_solve},
     .kernel = {.prepare = ir::prepare_function<triangular_solve_kernel>},
+    .expansion = {.in_lanes = solve_few, .is_preferred = is_of_few},
     .derivative = {.linear = Linear::kSecond,
                    .jvp = triangular_solve_jvp,
                    .transpose = triangular_solve_transpose},
