@@ -84,9 +84,10 @@ void solve_in_scan(benchmark::State& state, Method method, bool differentiates) 
   const Literal matrix = Literal::from(base, {n, n}), x = Literal::from(start, {lanes, n});
   const double begin = 0;
   Executable program;
-  const double compiling = begin + seconds_of([&] {
-    program = compile(differentiates ? trace(gradient, matrix, x) : trace(value, matrix, x));
-  });
+  const double compiling =
+      begin + seconds_of([&] {
+        program = compile(differentiates ? trace(gradient, matrix, x) : trace(value, matrix, x));
+      });
   const std::vector<Literal> arguments{matrix, x};
   const auto eigen = [&] {
     n == 4 ? with_eigen<4>(method, lanes, want) : with_eigen<6>(method, lanes, want);
@@ -102,8 +103,7 @@ void solve_in_scan(benchmark::State& state, Method method, bool differentiates) 
   }
   double least = 1e30, least_of_eigen = 1e30;
   for (auto _ : state) {
-    least = std::min(least,
-                     seconds_of([&] { benchmark::DoNotOptimize(program.run(arguments)); }));
+    least = std::min(least, seconds_of([&] { benchmark::DoNotOptimize(program.run(arguments)); }));
     least_of_eigen = std::min(least_of_eigen, seconds_of(eigen));
     benchmark::DoNotOptimize(want.data());
   }
@@ -112,7 +112,7 @@ void solve_in_scan(benchmark::State& state, Method method, bool differentiates) 
   state.counters["compile_ms"] = compiling * 1e3;
 }
 
-#define RONDO_SOLVES(name, method, differentiates)                                           \
+#define RONDO_SOLVES(name, method, differentiates)                                             \
   void name(benchmark::State& state) { solve_in_scan(state, Method::method, differentiates); } \
   BENCHMARK(name)->ArgsProduct({{4, 6}, {1, 64}})->Unit(benchmark::kMicrosecond)
 RONDO_SOLVES(ScanOfCholeskySolves, kCholesky, false);

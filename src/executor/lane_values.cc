@@ -83,11 +83,11 @@ bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size) {
 std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
   const std::int64_t elements = type.elements();
   if (elements == 0) return std::nullopt;
-  if (lanes_ == 1) return elements <= kMostLaneElements ? std::optional(kUniform) : std::nullopt;
+  if (lanes_ == 1) return elements <= kMostUniformElements ? std::optional(kUniform) : std::nullopt;
   const std::optional<std::int64_t> axis = axis_of_size(type.shape, lanes_);
   if (elements == lanes_) return LaneValue{Kind::kLane, axis.value_or(-1)};
   if (axis && elements / lanes_ <= kMostLaneElements) return LaneValue{Kind::kLane, *axis};
-  if (elements <= kMostLaneElements) return kUniform;
+  if (elements <= kMostUniformElements) return kUniform;
   return std::nullopt;
 }
 

@@ -36,9 +36,14 @@ inline bool updates_any(std::span<const LaneValue> operands) {
   return std::any_of(operands.begin(), operands.end(), has_states);
 }
 
-/// Threshold: Elements of a value for one lane, or of a uniform value: each takes a register, more
-/// would spill and the loop is not interchanged. Not measured.
-inline constexpr std::int64_t kMostLaneElements = 16;
+/// Threshold: Elements of a value for one lane. Beyond the registers they are on the stack, which
+/// is nearer than arrays of all lanes; the code for each of them bounds their number. Set by
+/// ScanOfCholeskySolves and ScanOfLuSolves in bench/small_matrices_bench.cc: with 36 elements 64
+/// lanes take a third of the time that they take with a limit of 16.
+inline constexpr std::int64_t kMostLaneElements = 64;
+/// Threshold: Elements of a uniform value: each takes a register, more would spill and the loop is
+/// not interchanged. Not measured.
+inline constexpr std::int64_t kMostUniformElements = 16;
 /// Whether a loop could have lanes, each of which has few elements of the type; or a single lane,
 /// for which all of them are few.
 bool fits_in_lanes(const TensorType& type);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/layout.h"
+#include "ir/loop_nest.h"
 #include "ir/region_facts.h"
 
 namespace rondo::passes {
@@ -37,6 +38,7 @@ class HoistedNodes {
         nodes_.push_back(node);
       }
     }
+    keep_repetitions();
     if (nodes_.empty()) return;
     absl::flat_hash_set<const Node*> leaving(nodes_.begin(), nodes_.end());
     absl::flat_hash_set<ir::ValueKey> seen;
@@ -70,6 +72,25 @@ class HoistedNodes {
   }
 
  private:
+  /// An array that only repeats the elements of a smaller one stays where it is used, unless other
+  /// nodes that leave read it: the smaller one takes less memory, and loops read it as well. Not of
+  /// numbers that have cotangents, which are summed once if they are repeated before the loop.
+  void keep_repetitions() {
+    absl::flat_hash_set<const Node*> read;
+    std::vector<const Node*> kept;
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      if (repeats_elements(**node) && !read.contains(*node)) continue;
+      kept.push_back(*node);
+      for (const Tensor& operand : (*node)->operands) read.insert(operand.node());
+    }
+    nodes_.assign(kept.rbegin(), kept.rend());
+  }
+  static bool repeats_elements(const Node& node) {
+    const DType dtype = node.type().dtype;
+    return node.regions.empty() && node.operands.size() == 1 && !is_floating(dtype) &&
+           !is_complex(dtype) && node.type().elements() > node.operand_type(0).elements() &&
+           ir::has_loops<ir::AccessMap>(node);
+  }
   bool can_leave(const Node* node) const {
     std::int64_t operand_bytes = 0, result_bytes = 0;
     auto add = [](std::int64_t& sum, std::int64_t bytes) {

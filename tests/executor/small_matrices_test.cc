@@ -65,8 +65,7 @@ TEST(SmallMatrices, AreSolvedForEachChoiceOfOptions) {
                                          .unit_diagonal = (choice & 4) != 0,
                                          .transpose_a = (choice & 8) != 0};
     const Literal a = definite({}, 4, DType::kF64, 1);
-    const Literal b =
-        random_values(options.left_side ? Shape{4, 2} : Shape{2, 4}, DType::kF64, 2);
+    const Literal b = random_values(options.left_side ? Shape{4, 2} : Shape{2, 4}, DType::kF64, 2);
     const Function f =
         trace([&](Tensor a, Tensor b) { return triangular_solve(a, b, options); }, a, b);
     SCOPED_TRACE(f.str());
@@ -77,22 +76,21 @@ TEST(SmallMatrices, AreSolvedForEachChoiceOfOptions) {
 
 TEST(SmallMatrices, AreNanOrSingularAsTheKernelsSay) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = INFINITY;
-  const std::vector<double> matrices{
-      4,   2, 2, 5,         // definite
-      4,   2, 2, 1,         // singular
-      4,   6, 6, 1,         // indefinite
-      -1,  0, 0, 1,         // from the first row on
-      nan, 1, 1, 2,         // a NaN in each place
-      1,   nan, 1, 2,       //
-      1,   1, nan, 2,       //
-      2,   1, 1, nan,       //
-      inf, 1, 1, 2,         //
-      1,   1, inf, 2,       //
-      1,   2, -1, 3,        // a tie of pivots: the first row stays
-      0,   0, 0, 0,         //
-      0,   inf, 0, -0.0,    // nothing below the pivot
-      -0.0, 1, nan, 1,      // a NaN is no pivot
-      0,   1, 0, 2};        //
+  const std::vector<double> matrices{4,    2,   2,   5,     // definite
+                                     4,    2,   2,   1,     // singular
+                                     4,    6,   6,   1,     // indefinite
+                                     -1,   0,   0,   1,     // from the first row on
+                                     nan,  1,   1,   2,     // a NaN in each place
+                                     1,    nan, 1,   2,     //
+                                     1,    1,   nan, 2,     //
+                                     2,    1,   1,   nan,   //
+                                     inf,  1,   1,   2,     //
+                                     1,    1,   inf, 2,     //
+                                     1,    2,   -1,  3,     // a tie of pivots: the first row stays
+                                     0,    0,   0,   0,     //
+                                     0,    inf, 0,   -0.0,  // nothing below the pivot
+                                     -0.0, 1,   nan, 1,     // a NaN is no pivot
+                                     0,    1,   0,   2};    //
   const Literal x = Literal::from(matrices, {15, 2, 2});
   const auto values = [](Tensor x) {
     return std::tuple(cholesky(x), lu(x), solve(x, x), det(x), inv(x), slogdet(x));
@@ -119,11 +117,8 @@ TEST(SmallMatrices, ExchangeRowsLikeThePlainLoop) {
   for (std::int64_t i = 0; i < kMatrices * n * n; i++)
     values.push_back(static_cast<double>(engine() % 5) - 2);
   const Literal x = Literal::from(values, {kMatrices, n, n});
-  const Function f = trace(
-      [](Tensor x) {
-        return map([](Tensor matrix) { return lu(matrix); }, x);
-      },
-      x);
+  const Function f =
+      trace([](Tensor x) { return map([](Tensor matrix) { return lu(matrix); }, x); }, x);
   const std::vector<Literal> got = expect_agreement(f, {x});
   for (std::int64_t matrix = 0; matrix < kMatrices; matrix++) {
     double* a = values.data() + matrix * n * n;
@@ -151,33 +146,43 @@ TEST(SmallMatrices, ExchangeRowsLikeThePlainLoop) {
 }
 
 /// x of each trip solves (base + x x^T) x = [1, 1, ...], for each row of `starts`.
-Function scans(std::int64_t lanes, std::int64_t n, bool by_cholesky) {
-  return trace(
-      [&](Tensor base, Tensor starts) {
-        const auto one = [&](Tensor start) {
-          return fori_loop(
-              0, 10,
-              [&](Tensor, Tensor x) {
-                const Tensor a = base + outer(x, x), b = ones(f64({n}));
-                return by_cholesky ? cho_solve(cholesky(a), b) : solve(a, b);
-              },
-              start);
-        };
-        return vmap(one)(starts);
-      },
-      f64({n, n}), f64({lanes, n}));
+Tensor last_of_scans(Tensor base, Tensor starts, bool by_cholesky) {
+  const auto step = [&](Tensor, Tensor x) {
+    const Tensor a = base + outer(x, x), b = ones(x.type());
+    return by_cholesky ? cho_solve(cholesky(a), b) : solve(a, b);
+  };
+  return vmap([&](Tensor start) { return fori_loop(0, 3, step, start); })(starts);
 }
 
 TEST(SmallMatrices, AreVectorizedOverABatchOfScans) {
   for (const bool by_cholesky : {true, false}) {
-    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{4}}) {
-      const Function f = scans(16, n, by_cholesky);
+    for (const std::int64_t n : {1, 6}) {
+      const auto last = [&](Tensor base, Tensor starts) {
+        return last_of_scans(base, starts, by_cholesky);
+      };
       const Literal base = definite({}, n, DType::kF64, 5);
-      (void)expect_agreement(f, {base, random_values({16, n}, DType::kF64, 6)});
+      const Literal starts = random_values({16, n}, DType::kF64, 6);
+      const Function f = trace(last, base, starts);
+      (void)expect_agreement(f, {base, starts});
       if (!is_native()) continue;
       EXPECT_FALSE(calls_kernels(f));
       EXPECT_EQ(Lowered(f).vectorized_loops(), std::vector<std::int64_t>{16}) << Lowered(f);
     }
+  }
+}
+
+TEST(SmallMatrices, HaveDerivativesInScans) {
+  // Cholesky's derivatives are those for symmetric changes.
+  const Literal half = definite({}, 3, DType::kF64, 7);
+  const Literal starts = random_values({8, 3}, DType::kF64, 8);
+  for (const bool by_cholesky : {true, false}) {
+    const auto last = [&](Tensor half, Tensor starts) {
+      return sum(last_of_scans(half + transpose(half), starts, by_cholesky));
+    };
+    check_grads(last, std::tuple(Tensor(half), Tensor(starts)), {.order = 1});
+    const Function f = trace(grad<0, 1>(last), half, starts);
+    EXPECT_EQ(calls_kernels(f), !is_native()) << f.str();
+    if (is_native()) EXPECT_TRUE(Lowered(f).is_vectorized()) << Lowered(f);
   }
 }
 
