@@ -293,26 +293,29 @@ TEST(BranchesByLane, WithLargeKernelsRunWhereAnyLaneTakesThem) {
   // Each lane multiplies its own matrix; all lanes that take the branch run it, or none does.
   const auto f = [](Tensor x, Tensor m) {
     return cond(
-        x > 0.0f, [](Tensor v, Tensor a) { return matmul(a, a) * v; },
+        x > 0.0f,
+        [](Tensor v, Tensor a) {
+          return matmul(a, slice(a, {0, 0}, {8, 8})) * v;
+        },
         [](Tensor, Tensor a) { return a; }, x, m);
   };
-  const Function batched = trace(vmap(f), f32({6}), f32({6, 8, 8}));
+  const Function batched = trace(vmap(f), f32({6}), f32({6, 9, 8}));
   const Lowered lowered(batched);
   EXPECT_EQ(lowered.count(Opcode::kIf), 1) << lowered;
   EXPECT_EQ(lowered.count_inside(Opcode::kLanes, Opcode::kIf), 0) << lowered;
   EXPECT_GT(lowered.count(Opcode::kFma), 0) << lowered;
   EXPECT_EQ(lowered.count_inside(Opcode::kIf, Opcode::kFma), lowered.count(Opcode::kFma))
       << lowered;
-  const Literal matrices = testing::ramp({6, 8, 8}, 0.01f, -1.5f);
+  const Literal matrices = testing::ramp({6, 9, 8}, 0.01f, -1.5f);
   for (const int takers : {0, 50, 100}) {
     const Literal x = numbers_taken(6, takers);
     const Literal got = expect_agreement(batched, {x, matrices})[0];
     const auto m = matrices.data<float>();
     for (std::size_t i = 0; i < got.data<float>().size(); i++) {
-      const std::size_t lane = i / 64, row = i / 8 % 8, column = i % 8;
+      const std::size_t lane = i / 72, row = i / 8 % 9, column = i % 8;
       double want = 0;
       for (std::size_t k = 0; k < 8; k++)
-        want += double{m[lane * 64 + row * 8 + k]} * double{m[lane * 64 + k * 8 + column]};
+        want += double{m[lane * 72 + row * 8 + k]} * double{m[lane * 72 + k * 8 + column]};
       const float v = x.data<float>()[lane];
       EXPECT_NEAR(got.data<float>()[i], v > 0 ? want * v : m[i], 1e-4);
     }
