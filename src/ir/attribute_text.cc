@@ -69,7 +69,7 @@ class OwnAttributes final : public AttributeCodec {
     return {node().types.data(), node().types.size()};
   }
   std::span<const Function> regions() const override { return node().regions; }
-  [[noreturn]] void fail(const std::string& message) const override { list_.text().fail(message); }
+  void fail(const std::string& message) const override { list_.text().fail(message); }
 
  private:
   const Node& node() const {

@@ -151,7 +151,7 @@ class FieldList {
  private:
   void begin(std::string_view name);
   void advance();
-  [[noreturn]] void missing(std::string_view name);
+  void missing(std::string_view name);
 
   FieldText& text_;
   std::string_view before_;  // the next field that is written
