@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -134,10 +135,9 @@ class StablehloPrinter {
     functions_.add_whole("main");
   }
 
-  /// The name under which calls find a function.
-  void name(const Function& callee) {
-    callees_.emplace(callee.identity(),
-                     functions_.add_whole(callee.name().empty() ? "function" : callee.name()));
+  /// A function that was called and is not printed yet; null if there is none.
+  const Function* next_callee() {
+    return printed_ < called_.size() ? &called_[printed_++] : nullptr;
   }
 
   void open(const Function& function, const Node* holder, std::size_t index) {
@@ -451,9 +451,19 @@ class StablehloPrinter {
     arguments_.emplace_back(operands.begin() + 1, operands.end());
   }
 
+  /// From its first call on it is to be printed.
+  std::string_view name_of(const Function& callee) {
+    const auto [found, fresh] = callees_.try_emplace(callee.identity());
+    if (fresh) {
+      found->second = functions_.add_whole(callee.name().empty() ? "function" : callee.name());
+      called_.push_back(callee);
+    }
+    return found->second;
+  }
+
   /// `func.call @norm(%0) : (tensor<3xf32>) -> tensor<f32>`
   void print_call(const Node& node, const Values& operands) {
-    ((out_ += node.op->text.stablehlo) += " @") += callees_.at(node.regions[0].identity());
+    ((out_ += node.op->text.stablehlo) += " @") += name_of(node.regions[0]);
     out_ += '(';
     append(operands);
     out_ += ") : (";
@@ -602,6 +612,8 @@ class StablehloPrinter {
   const absl::flat_hash_set<std::int64_t> donated_;  // parameters of the program
   NameTable functions_;
   absl::flat_hash_map<const void*, std::string_view> callees_;  // their names
+  std::deque<Function> called_;                                 // in the order of their first calls
+  std::size_t printed_ = 0;                                     // of these
   NameTable names_;  // of the whole function: a region may not reuse a name from outside
   std::size_t longest_value_ = std::size_t{2} * Value::kShort + Value::kMoreBytes;  // in bytes
   std::vector<Scope> scopes_;
@@ -638,10 +650,8 @@ std::string to_stablehlo_text(const Function& function, const StablehloOptions& 
   out.reserve((entry.body().size() + 2) * text::kMlirLineBytes);
   {
     text::StablehloPrinter printer(out, options, sharding);
-    const std::vector<Function> callees = ir::called_functions(entry);
-    for (const Function& callee : callees) printer.name(callee);
     ir::walk_nested(entry, printer);
-    for (const Function& callee : callees) ir::walk_nested(callee, printer);
+    while (const Function* const callee = printer.next_callee()) ir::walk_nested(*callee, printer);
   }
   out += "}\n";
   return out;

@@ -147,6 +147,7 @@ TEST(Polls, EndLongKernels) {
 TEST(Polls, AreKnownOfEveryKernel) {
   std::set<std::string_view> known{"print", "progress", "tell_lanes"};  // like tap
   known.insert("custom_call");  // the user's function polls: CustomCall.EndsRunsByWhatItThrows
+  known.insert("call");         // its function is a program that polls: Calls.EndWithTheRunsTime
   for (const LongOp& op : long_ops()) known.insert(op.name);
   for (const ir::OpDef* op : transforms::all_ops()) {
     if (op->kernel.prepare && !op->structure.elementwise) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -112,6 +113,25 @@ TEST(Calls, RunLazilyEagerlyAndUnderJit) {
   EXPECT_NEAR(jit(f)(Tensor(3.0)).item<double>(), want, 1e-12);
   const EagerScope eager;
   EXPECT_NEAR(f(Tensor(3.0)).item<double>(), want, 1e-12);
+}
+
+TEST(Calls, EndWithTheRunsTime) {
+  // @f0 is a loop without an end, and the program is too large to inline the functions around it.
+  std::string text = tree(kDeep, "1.0");
+  const std::string product = "  %0 = stablehlo.multiply %x, %x : tensor<f64>\n";
+  text.replace(text.find(product), product.size(), R"(
+  %0 = stablehlo.while(%y = %x) : tensor<f64>
+  cond {
+    %p = stablehlo.compare EQ, %y, %y : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %z = stablehlo.sine %y : tensor<f64>
+    stablehlo.return %z : tensor<f64>
+  }
+)");
+  const Executable program = compile(parse_stablehlo_text(text));
+  EXPECT_THROW(program.run({Literal::scalar(3.0)}, {.deadline = std::chrono::milliseconds(5)}),
+               DeadlineExceeded);
 }
 
 TEST(Calls, SurviveEveryText) {
