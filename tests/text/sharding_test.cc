@@ -78,6 +78,16 @@ TEST(ShardingText, OfGspmd) {
 )");
 }
 
+TEST(ShardingText, IsReadAsTheProgramOfOneDevice) {
+  for (const Partitioner partitioner : {Partitioner::kShardy, Partitioner::kGspmd}) {
+    const Function read =
+        parse_stablehlo_text(to_stablehlo_text(stepped(), {.partitioner = partitioner}));
+    EXPECT_EQ(read.params(), stepped().params());
+    EXPECT_EQ(to_stablehlo_text(read).find("mesh"), std::string::npos);
+  }
+  EXPECT_EQ(parse_hlo_text(to_hlo_text(stepped())).params(), stepped().params());
+}
+
 TEST(ShardingText, OfHlo) {
   EXPECT_EQ(
       without_compare(to_hlo_text(stepped())),

@@ -325,6 +325,8 @@ class Parser {
         cursor_.quoted();
       } else if (next == '[') {
         parse_ranges(operation);
+      } else if (next == '<') {
+        cursor_.bracketed('<');  // of a sharding, which changes no result
       } else if (next == '{') {
         parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
       } else if (next == ',') {
