@@ -133,7 +133,8 @@ std::string_view Cursor::bracketed(char open) {
       quoted();
       continue;
     }
-    if (text_.substr(at_, 2) == "->") {
+    // No brackets: arrows, and tiles of devices, `devices=[4,2]<=[8]`.
+    if (text_.substr(at_, 2) == "->" || text_.substr(at_, 2) == "<=") {
       at_ += 2;
       continue;
     }
