@@ -17,7 +17,7 @@ namespace {
 using ir::Node;
 
 // Threshold: Ops of a program in which all calls are inlined: compile time, which is some seconds
-// for so many, against the loops and fusion that a call stands in the way of. Not measured.
+// for so many, against the loops and fusion that a call prevents. Not measured.
 constexpr double kMostInlinedOps = 100'000;
 // Threshold: Ops of a function that is inlined into larger programs as well: about the time of a
 // call, some hundred nanoseconds, in scalar ops. Not measured.

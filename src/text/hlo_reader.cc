@@ -217,18 +217,25 @@ class HloReader {
       if (is_call(instruction)) return call(instruction, operands);
       std::vector<Tensor> arrays;
       for (const HloValue& operand : operands) operand.append_arrays(arrays);
-      std::vector<Tensor> results = build_arrays(instruction, arrays);
-      check_results(text_, operation, results);
-      if (!instruction.has_type) return {results.size() != 1, results[0], {}};
-      if (results.size() != count_arrays(instruction.type))
-        fail(instruction,
-             fmt::format("it has {} results\n  Write a type for each before the opcode.",
-                         results.size()));
-      std::span<const Tensor> next = results;
-      return value_like(instruction.type, next);
+      return value_of(instruction, build_arrays(instruction, arrays));
     } catch (const TraceError& error) {
       mlir::fail(text_, operation.at, error.what());
     }
+  }
+
+  /// The results as a value of the instruction's type; without one an array, or a tuple of arrays.
+  HloValue value_of(const Instruction& instruction, std::span<const Tensor> results) const {
+    check_results(text_, instruction.operation, results);
+    if (!instruction.has_type && results.size() == 1) return {false, results[0], {}};
+    if (!instruction.has_type) {
+      HloValue tuple{true, {}, {}};
+      for (const Tensor& result : results) tuple.elements.push_back({false, result, {}});
+      return tuple;
+    }
+    if (results.size() != count_arrays(instruction.type))
+      fail(instruction, fmt::format("it has {} results\n  Write a type for each before the opcode.",
+                                    results.size()));
+    return value_like(instruction.type, results);
   }
 
   HloValue call(const Instruction& instruction, std::span<const HloValue> operands) {
@@ -248,14 +255,7 @@ class HloReader {
       if (found) {
         std::vector<Tensor> arrays;
         for (const HloValue& operand : operands) operand.append_arrays(arrays);
-        const std::vector<Tensor> results = control_flow::call_function(*found, arrays, at);
-        check_results(text_, instruction.operation, results);
-        if (results.size() != count_arrays(instruction.type))
-          fail(instruction,
-               fmt::format("it has {} results\n  Write a type for each before the opcode.",
-                           results.size()));
-        std::span<const Tensor> next = results;
-        return value_like(instruction.type, next);
+        return value_of(instruction, control_flow::call_function(*found, arrays, at));
       }
     }
     callees_.copy(called.name, called.instructions.size());
