@@ -36,17 +36,24 @@ double least_seconds(const Work& work, int calls = 3) {
   return least;
 }
 
-/// How many times as long `many` takes as `few`: the fastest calls of each, which alternate, since
-/// the effects of other load on caches and clock rates outlast a call. Repeated until it is below
-/// `wanted`: correct growth reaches that, and wrong growth never does.
+/// How many times as long `many` takes as `few`. Each round measures both, one after the other and
+/// for similar times, so that load on caches and memory slows both; the least ratio counts. Rounds
+/// are repeated until it is below `wanted`, for some seconds: correct growth reaches that as soon
+/// as the machine is calm, and wrong growth never does.
 template <class Few, class Many>
-double growth(const Few& few, const Many& many, double wanted, int calls = 10) {
-  double least_of_few = std::numeric_limits<double>::max(), least_of_many = least_of_few;
-  for (int i = 0; i < calls && (i == 0 || least_of_many >= wanted * least_of_few); i++) {
-    least_of_few = std::min(least_of_few, least_seconds(few));
-    least_of_many = std::min(least_of_many, least_seconds(many, 1));
+double growth(const Few& few, const Many& many, double wanted) {
+  constexpr double kMostSeconds = 5;
+  double least = std::numeric_limits<double>::max();
+  const double start = thread_seconds();
+  while (least >= wanted && thread_seconds() - start < kMostSeconds) {
+    const double of_many = least_seconds(many, 1);
+    int calls = 0;
+    double of_few = 0;
+    for (; calls < 3 || (of_few < of_many / 4 && calls < 1000); calls++)
+      of_few += least_seconds(few, 1);
+    least = std::min(least, of_many * calls / of_few);
   }
-  return least_of_many / least_of_few;
+  return least;
 }
 
 /// The time of a million steps of a 64-bit generator, each through memory: about a millisecond,

@@ -101,6 +101,23 @@ TEST(ReadHlo, ComputationsWithinAttributes) {
                   .identical(Literal::scalar(-5.0f)));  // out of range: the last branch
 }
 
+TEST(ReadHlo, SeveralResultsWhoseTypesAreLeftOut) {
+  EXPECT_TRUE(result_of(R"(
+  x = f32[3] parameter(0)
+  i = s32[3] iota(), iota_dimension=0
+  both = sort(x, i), dimensions={0}, to_apply={
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    c = s32[] parameter(2)
+    d = s32[] parameter(3)
+    ROOT less = compare(a, b), direction=LT
+  }
+  ROOT order = get-tuple-element(both), index=1
+)",
+                        {floats({7, 5, 6}, {3})})
+                  .identical(Literal::from(std::vector<std::int32_t>{1, 2, 0})));
+}
+
 void expect_round_trip(const Function& program, const std::vector<Literal>& arguments) {
   const auto print = [](const Function& function) { return to_hlo_text(function); };
   testing::expect_round_trip(program, arguments, print, parse_hlo_text);
