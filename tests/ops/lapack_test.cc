@@ -239,6 +239,43 @@ TEST(Lapack, Svd) {
   }
 }
 
+/// Each choice of options beside our own kernel, which solves for fewer columns or rows.
+TEST(Lapack, TriangularSolve) {
+  for (const auto& [dtype, error] : kAll) {
+    const Tensor diagonal = diag(full(TensorType{dtype, {kSize}}, 3));
+    const Tensor a = random_matrix(dtype, kSize, kSize) / kSize + diagonal;
+    const Tensor b = random_matrix(dtype, kSize, kSize);
+    for (int choice = 0; choice < 16; choice++) {
+      SCOPED_TRACE(std::string(dtype_name(dtype)) + ' ' + std::to_string(choice));
+      const TriangularSolveOptions options{.left_side = (choice & 1) != 0,
+                                           .lower = (choice & 2) != 0,
+                                           .unit_diagonal = (choice & 4) != 0,
+                                           .transpose_a = (choice & 8) != 0};
+      // What is not read may be anything.
+      const Tensor below = tril(ones(f32({kSize, kSize})), options.unit_diagonal ? -1 : 0);
+      const Tensor above = triu(ones(f32({kSize, kSize})), options.unit_diagonal ? 1 : 0);
+      const Tensor read = where((options.lower ? below : above) == 1, a, kNan);
+      const std::int64_t rows = options.left_side ? kSize : kNarrow;
+      const std::int64_t columns = options.left_side ? kNarrow : kSize;
+      expect_near_elements(
+          Matrix(triangular_solve(read, b, options)),
+          Matrix(triangular_solve(read, slice(b, {0, 0}, {rows, columns}), options)), error);
+    }
+  }
+}
+
+/// A diagonal whose reciprocals overflow or lose digits.
+TEST(Lapack, TriangularSolveWithExtremeDiagonals) {
+  for (const double element : {0.0, 5e-324, 1e308, double{kInf}}) {
+    const Tensor last = full(f64({1}), element);
+    const Tensor a = diag(concatenate({ones(f64({kSize - 1})), last}, 0));
+    const Tensor b = full(f64({kSize, kSize}), 5e-324);
+    const Literal x = triangular_solve(a, b).eval();
+    EXPECT_EQ(x.data<double>()[0], 5e-324);
+    EXPECT_EQ(x.data<double>()[kSize * kSize - 1], 5e-324 / element);
+  }
+}
+
 TEST(Lapack, HasTheSameBitsOnAnyNumberOfThreads) {
   const Literal a = random::normal(random::key(5), f64({4, 96, 96})).eval();
   const auto all = [&](int threads) {
@@ -246,7 +283,8 @@ TEST(Lapack, HasTheSameBitsOnAnyNumberOfThreads) {
         [](Tensor x) {
           const Lu f = lu(x);
           const Qr g = qr(x);
-          return std::tuple(f.lu, f.pivots, g.q, g.r, eigh(x).vectors, svd(x).u);
+          return std::tuple(f.lu, f.pivots, g.q, g.r, eigh(x).vectors, svd(x).u,
+                            triangular_solve(x, x, {.unit_diagonal = true}));
         },
         {.run = {.threads = threads}})(Tensor(a));
   };
@@ -261,6 +299,7 @@ TEST(Lapack, HasTheSameBitsOnAnyNumberOfThreads) {
   same(std::get<3>(one), std::get<3>(four));
   same(std::get<4>(one), std::get<4>(four));
   same(std::get<5>(one), std::get<5>(four));
+  same(std::get<6>(one), std::get<6>(four));
 }
 
 }  // namespace

@@ -289,6 +289,36 @@ bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, i
   return true;
 }
 
+template <class T>
+bool lapack_triangular_solve(const T* a, std::int64_t n, const TriangularSolveOptions& options,
+                             T* x, std::int64_t m, ir::Host& host) {
+  using Trsm =
+      void(const char*, const char*, const char*, const char*, const Integer*, const Integer*,
+           const T*, const T*, const Integer*, T*, const Integer*, Length, Length, Length, Length);
+  if (!is_for_lapack(n, m)) return false;
+  // It multiplies by reciprocals of the diagonal, which must neither overflow nor lose digits.
+  using Limits = std::numeric_limits<typename ElementOf<T>::Real>;
+  for (std::int64_t i = 0; i < n && !options.unit_diagonal; i++) {
+    const auto size = std::abs(a[i * n + i]);
+    if (!(size > 4 * Limits::min() && size < 1 / (4 * Limits::min()))) return false;
+  }
+  static Trsm* const trsm = routine<Trsm, T>("trsm");
+  if (!trsm) return false;
+  // Rows are columns to it: it solves the transposed system, with a on the other side.
+  const Buffer<T> factor = copied(a, n * n), solution = copied(x, n * m);
+  run_routine(static_cast<double>(n * n) * static_cast<double>(m), host, [=] {
+    const auto size = static_cast<Integer>(n), count = static_cast<Integer>(m);
+    const bool left = options.left_side;
+    const T one(1);
+    trsm(left ? "R" : "L", options.lower ? "U" : "L", options.transpose_a ? "T" : "N",
+         options.unit_diagonal ? "U" : "N", left ? &count : &size, left ? &size : &count, &one,
+         factor.get(), &size, solution.get(), left ? &count : &size, 1, 1, 1, 1);
+    return Integer{0};
+  });
+  std::copy_n(solution.get(), n * m, x);
+  return true;
+}
+
 #else
 
 template <class T>
@@ -311,14 +341,21 @@ template <class T>
 bool lapack_svd(const T*, std::int64_t, std::int64_t, T*, T*, T*, ir::Host&) {
   return false;
 }
+template <class T>
+bool lapack_triangular_solve(const T*, std::int64_t, const TriangularSolveOptions&, T*,
+                             std::int64_t, ir::Host&) {
+  return false;
+}
 
 #endif
 
-#define RONDO_FACTORISATIONS(T)                                                       \
-  template bool lapack_cholesky<T>(const T*, std::int64_t, T*, ir::Host&);            \
-  template bool lapack_lu<T>(const T*, std::int64_t, std::int64_t, T*, std::int32_t*, \
-                             std::int32_t*, ir::Host&);                               \
-  template bool lapack_qr<T>(const T*, std::int64_t, std::int64_t, T*, T*, ir::Host&)
+#define RONDO_FACTORISATIONS(T)                                                                   \
+  template bool lapack_cholesky<T>(const T*, std::int64_t, T*, ir::Host&);                        \
+  template bool lapack_lu<T>(const T*, std::int64_t, std::int64_t, T*, std::int32_t*,             \
+                             std::int32_t*, ir::Host&);                                           \
+  template bool lapack_qr<T>(const T*, std::int64_t, std::int64_t, T*, T*, ir::Host&);            \
+  template bool lapack_triangular_solve<T>(const T*, std::int64_t, const TriangularSolveOptions&, \
+                                           T*, std::int64_t, ir::Host&)
 #define RONDO_DECOMPOSITIONS(T)                                            \
   RONDO_FACTORISATIONS(T);                                                 \
   template bool lapack_eigh<T>(const T*, std::int64_t, T*, T*, ir::Host&); \

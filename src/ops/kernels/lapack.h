@@ -1,13 +1,15 @@
-// Factorisations of large matrices by the LAPACK that OpenBLAS contains, if the build includes it.
+// Factorisations of large matrices and solutions of triangular systems by OpenBLAS, if the build
+// includes it.
 #pragma once
 
 #include <cstdint>
 
 #include "ir/kernel.h"
+#include "rondo/ops/linear_algebra.h"
 
 namespace rondo::ops {
 
-/// Each factors one matrix of f32, f64, c64 or c128 (eigh and svd: f32 or f64), stored by rows. It
+/// Each takes one matrix of f32, f64, c64 or c128 (eigh and svd: f32 or f64), stored by rows. It
 /// returns false, without any effect, where the kernel of the op has to: the matrix is small or not
 /// finite, or the library is not available or has failed. Runs on one thread, so that results
 /// depend on the matrix alone, and polls the host about each millisecond.
@@ -32,5 +34,11 @@ bool lapack_eigh(const T* x, std::int64_t n, T* values, T* vectors, ir::Host& ho
 /// u (m x k), k descending s, and vt (k x n).
 template <class T>
 bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::Host& host);
+
+/// The solutions in place of the right sides: x has m columns (rows, if a is on the right) for the
+/// triangle of a (n x n), whose diagonal must have normal reciprocals.
+template <class T>
+bool lapack_triangular_solve(const T* a, std::int64_t n, const TriangularSolveOptions& options,
+                             T* x, std::int64_t m, ir::Host& host);
 
 }  // namespace rondo::ops

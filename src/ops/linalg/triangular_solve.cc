@@ -1,6 +1,7 @@
 // Systems with triangular matrices, by substitution. Known elements are subtracted in the order in
 // which they were found, so that no step waits for the latest longer than it has to.
 #include "ir/attribute_text.h"
+#include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
@@ -106,8 +107,9 @@ void triangular_solve_kernel(const ir::KernelRun& run) {
                    T* x = run.result<T>() + i * n * m;
                    const T* b = run.operand<T>(1) + i * n * m;
                    if (x != b) std::copy_n(b, n * m, x);
-                   const TriangularView<T> a{run.operand<T>(0) + i * n * n, n,
-                                             options.lower != options.transpose_a,
+                   const T* matrix = run.operand<T>(0) + i * n * n;
+                   if (lapack_triangular_solve(matrix, n, options, x, m, host)) continue;
+                   const TriangularView<T> a{matrix, n, options.lower != options.transpose_a,
                                              options.unit_diagonal, options.transpose_a};
                    if (options.left_side)
                      solve_left(a, x, m, poller);
