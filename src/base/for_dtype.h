@@ -53,6 +53,14 @@ constexpr decltype(auto) for_dtype(DType dtype, F&& f) {
                       std::to_string(static_cast<int>(dtype)));
 }
 
+/// The unsigned integers of 1, 2, 4 or 8 bytes.
+constexpr DType unsigned_dtype(std::int64_t bytes) {
+  return bytes == 1   ? DType::kU8
+         : bytes == 2 ? DType::kU16
+         : bytes == 4 ? DType::kU32
+                      : DType::kU64;
+}
+
 /// The least and the greatest number of an integer dtype.
 struct IntegerLimits {
   std::int64_t least;

@@ -24,19 +24,6 @@ std::optional<std::int64_t> bits_of(const Literal& scalar) {
   });
 }
 
-DType unsigned_of(DType dtype) {
-  switch (byte_width(dtype)) {
-    case 1:
-      return DType::kU8;
-    case 2:
-      return DType::kU16;
-    case 4:
-      return DType::kU32;
-    default:
-      return DType::kU64;
-  }
-}
-
 std::int64_t largest(DType dtype) {
   if (byte_width(dtype) == 8) return std::numeric_limits<std::int64_t>::max();
   const int bits = static_cast<int>(bit_width(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
@@ -102,7 +89,7 @@ class Emitter {
     }
     // The trip number is the counter, unsigned and as wide as the index, so no distance between
     // bounds overflows.
-    const DType wide = unsigned_of(dtype_);
+    const DType wide = unsigned_dtype(byte_width(dtype_));
     const Tensor distance = convert(loop_.limit, wide) - convert(loop_.first, wide);
     const Tensor several =
         ((distance - number(1, wide)) / number(loop_.step, wide)) + number(1, wide);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/for_dtype.h"
 #include "lower/scalar.h"
 #include "ops/support.h"
 #include "rondo/function.h"
@@ -62,31 +63,29 @@ using MinimumElements = CombineElements<lower::Opcode::kMin>;
 using AndElements = CombineElements<lower::Opcode::kAnd>;
 using OrElements = CombineElements<lower::Opcode::kOr>;
 
-/// Calls f with the function object of a known combiner. `T` is the element type: a combiner that
-/// it lacks (the maximum of complex numbers, the bits of floats) throws InternalError.
-template <class T, class F>
-void with_combiner(Combiner combiner, F&& f) {
-  switch (combiner) {
-    case Combiner::kAdd:
-      return f(AddElements{});
-    case Combiner::kMultiply:
-      return f(MultiplyElements{});
-    case Combiner::kMaximum:
-      if constexpr (!kIsComplex<T>) return f(MaximumElements{});
-      break;
-    case Combiner::kMinimum:
-      if constexpr (!kIsComplex<T>) return f(MinimumElements{});
-      break;
-    case Combiner::kAnd:
-      if constexpr (std::is_integral_v<T>) return f(AndElements{});
-      break;
-    case Combiner::kOr:
-      if constexpr (std::is_integral_v<T>) return f(OrElements{});
-      break;
-    case Combiner::kOther:
-      break;
-  }
-  throw InternalError("a combiner that the dtype does not have");
+/// Calls f.template operator()<T, Combine>() with the element type and the function object of a
+/// known combiner. Sums, products and bits of signed integers are those of the unsigned ones, which
+/// T is then. A combiner that the dtype lacks (the maximum of complex numbers, the bits of floats)
+/// throws InternalError.
+template <class F>
+void with_combiner(Combiner combiner, DType dtype, F&& f) {
+  const bool compares = combiner == Combiner::kMaximum || combiner == Combiner::kMinimum;
+  if (is_signed_integer(dtype) && !compares) dtype = unsigned_dtype(byte_width(dtype));
+  for_dtype(dtype, [&]<class T>() {
+    if constexpr (!kIsComplex<T>) {
+      if (combiner == Combiner::kMaximum) return f.template operator()<T, MaximumElements>();
+      if (combiner == Combiner::kMinimum) return f.template operator()<T, MinimumElements>();
+    }
+    if constexpr (!std::is_integral_v<T> || std::is_unsigned_v<T>) {
+      if (combiner == Combiner::kAdd) return f.template operator()<T, AddElements>();
+      if (combiner == Combiner::kMultiply) return f.template operator()<T, MultiplyElements>();
+      if constexpr (std::is_integral_v<T>) {
+        if (combiner == Combiner::kAnd) return f.template operator()<T, AndElements>();
+        if (combiner == Combiner::kOr) return f.template operator()<T, OrElements>();
+      }
+    }
+    throw InternalError("a combiner that the dtype does not have");
+  });
 }
 
 }  // namespace rondo::ops

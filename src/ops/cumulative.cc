@@ -87,9 +87,12 @@ Acc accumulate_together(const T* x, T* out, std::int64_t step, Acc total, Combin
 
 /// `count` slices of `inner` elements each, every one combined with the one before.
 template <class T, class Combine>
-void accumulate_slices(const T* x, T* out, std::int64_t count, std::int64_t inner, bool reverse,
-                       Combine combine, ir::Poller& poller) {
+void accumulate_slices(const std::byte* operand, std::byte* result, std::int64_t count,
+                       std::int64_t inner, bool reverse, ir::Poller& poller) {
   using Acc = decltype(cumulative_type<T, Combine>());
+  const T* const x = reinterpret_cast<const T*>(operand);
+  T* const out = reinterpret_cast<T*>(result);
+  const Combine combine;
   const std::int64_t first = reverse ? count - 1 : 0, step = reverse ? -1 : 1;
   if (inner == 1) {
     Acc total = static_cast<Acc>(x[first]);
@@ -136,21 +139,20 @@ void cumulative_kernel(const ir::KernelRun& run) {
     if (axis > attributes.axis) inner *= type.shape[axis];
   }
   const std::int64_t count = type.shape[attributes.axis];
-  for_dtype(type.dtype, [&]<class T>() {
-    T* to = run.result<T>();
-    const T* from = run.operand<T>(0);
-    with_combiner<T>(attributes.combiner, [&](auto combine) {
-      share_rows(outer, count * inner, run.host,
-                 [&](std::int64_t first, std::int64_t end, ir::Host& host) {
-                   ir::Poller poller(host);
-                   for (std::int64_t o = first; o < end; o++) {
-                     accumulate_slices(from + o * count * inner, to + o * count * inner, count,
-                                       inner, attributes.reverse, combine, poller);
-                     poller.did(1);
-                   }
-                 });
-    });
-  });
+  void (*accumulate)(const std::byte*, std::byte*, std::int64_t, std::int64_t, bool, ir::Poller&) =
+      nullptr;
+  with_combiner(attributes.combiner, type.dtype,
+                [&]<class T, class Combine>() { accumulate = accumulate_slices<T, Combine>; });
+  share_rows(outer, count * inner, run.host,
+             [&](std::int64_t first, std::int64_t end, ir::Host& host) {
+               ir::Poller poller(host);
+               const std::int64_t bytes = count * inner * byte_width(type.dtype);
+               for (std::int64_t o = first; o < end; o++) {
+                 accumulate(run.operands[0] + o * bytes, run.results[0] + o * bytes, count, inner,
+                            attributes.reverse, poller);
+                 poller.did(1);
+               }
+             });
 }
 
 std::vector<Tensor> expand_cumulative(const Node& node, std::span<const Tensor> operands) {
@@ -191,12 +193,10 @@ std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor>
   const DType dtype = node.type().dtype;
   DType accumulated = dtype;
   bool joins_parts = false;
-  for_dtype(dtype, [&]<class T>() {
-    with_combiner<T>(attributes.combiner, [&]<class Combine>(Combine) {
-      using Acc = decltype(cumulative_type<T, Combine>());
-      accumulated = dtype_of<Acc>;
-      joins_parts = kJoinsParts<T, Acc>;
-    });
+  with_combiner(attributes.combiner, dtype, [&]<class T, class Combine>() {
+    using Acc = decltype(cumulative_type<T, Combine>());
+    if (!std::is_same_v<T, Acc>) accumulated = dtype_of<Acc>;
+    joins_parts = kJoinsParts<T, Acc>;
   });
   const auto axis = static_cast<std::size_t>(attributes.axis);
   const std::int64_t count = node.type().shape[attributes.axis];

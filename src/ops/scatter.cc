@@ -103,16 +103,14 @@ constexpr std::int64_t kRun = 4096;
 /// One short loop per dtype and combiner: the walk over the windows is compiled once.
 CombineRun combine_run(DType dtype, Combiner combiner) {
   CombineRun run = nullptr;
-  for_dtype(dtype, [&]<class T>() {
-    with_combiner<T>(combiner, [&]<class Combine>(Combine) {
-      run = [](std::byte* to, const std::byte* updates, std::int64_t count, std::int64_t to_stride,
-               std::int64_t stride) {
-        auto* array = reinterpret_cast<T*>(to);
-        const auto* update = reinterpret_cast<const T*>(updates);
-        for (std::int64_t i = 0; i < count; i++)
-          array[i * to_stride] = Combine{}(array[i * to_stride], update[i * stride]);
-      };
-    });
+  with_combiner(combiner, dtype, [&]<class T, class Combine>() {
+    run = [](std::byte* to, const std::byte* updates, std::int64_t count, std::int64_t to_stride,
+             std::int64_t stride) {
+      auto* array = reinterpret_cast<T*>(to);
+      const auto* update = reinterpret_cast<const T*>(updates);
+      for (std::int64_t i = 0; i < count; i++)
+        array[i * to_stride] = Combine{}(array[i * to_stride], update[i * stride]);
+    };
   });
   return run;
 }

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/for_dtype.h"
 #include "fmt/format.h"
 #include "ir/node.h"
 #include "ops/reduce.h"
@@ -50,17 +51,10 @@ std::vector<Tensor> read_extreme(const ReadOperation& read) {
   return {where(first, read.operands[0], read.operands[1])};
 }
 
-DType unsigned_of_width(std::int64_t bytes) {
-  return bytes == 1   ? DType::kU8
-         : bytes == 2 ? DType::kU16
-         : bytes == 4 ? DType::kU32
-                      : DType::kU64;
-}
-
 /// Bits of the elements along a new last axis, the lowest first.
 Tensor bits_of_elements(const Tensor& x) {
   const std::int64_t width = 8 * byte_width(x.dtype());
-  const Tensor bits = bitcast_convert(x, unsigned_of_width(byte_width(x.dtype())));
+  const Tensor bits = bitcast_convert(x, unsigned_dtype(byte_width(x.dtype())));
   std::vector<std::int64_t> dims = x.shape().vector();
   dims.push_back(width);
   const Tensor place =
@@ -69,7 +63,7 @@ Tensor bits_of_elements(const Tensor& x) {
 }
 /// The elements that have these bits along the last axis.
 Tensor elements_of_bits(const Tensor& x, DType dtype) {
-  const DType word = unsigned_of_width(byte_width(dtype));
+  const DType word = unsigned_dtype(byte_width(dtype));
   const Tensor place = iota({word, x.shape()}, x.rank() - 1);
   const Tensor placed = shift_left(convert(x, word), place);
   return bitcast_convert(

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/for_dtype.h"
 #include "ops/broadcast.h"
 #include "ops/threefry.h"
 #include "rondo/ops/elementwise.h"
@@ -67,13 +68,6 @@ Tensor random_bits(const char* op, const KeyWords& key, std::int64_t width, cons
   return width == 32 ? both : convert({both, at}, width == 16 ? DType::kU16 : DType::kU8);
 }
 
-DType unsigned_of(std::int64_t width) {
-  return width == 8    ? DType::kU8
-         : width == 16 ? DType::kU16
-         : width == 32 ? DType::kU32
-                       : DType::kU64;
-}
-
 /// In [0, 1): a random mantissa under the exponent of 1, less 1.
 Tensor unit_interval(const char* op, const KeyWords& key, const TensorType& type,
                      SourceLocation at) {
@@ -87,7 +81,7 @@ Tensor unit_interval(const char* op, const KeyWords& key, const TensorType& type
                                                      : Format{64, 52, 0x3ff0000000000000};
   const std::int64_t drawn = format.mantissa < 8 ? 8 : format.bits;
   Tensor bits = random_bits(op, key, drawn, type.shape, at);
-  if (drawn != format.bits) bits = convert({bits, at}, unsigned_of(format.bits));
+  if (drawn != format.bits) bits = convert({bits, at}, unsigned_dtype(format.bits / 8));
   const Tensor mantissa = shift_right_logical({bits, at}, {drawn - format.mantissa, at});
   const Tensor ones =
       bitcast_convert({Operand(mantissa, at) | Operand(format.one, at), at}, type.dtype);
@@ -224,7 +218,7 @@ IntegerBound integer_bound(const char* which, const Operand& bound, DType dtype,
 Tensor random_integers(const KeyWords& key, DType dtype, const Shape& shape, const Tensor& low,
                        const IntegerBound& high_bound, SourceLocation at) {
   const std::int64_t width = 8 * byte_width(dtype);
-  const DType bits = unsigned_of(width);
+  const DType bits = unsigned_dtype(width / 8);
   const KeyWords pair = random_blocks("random::randint", key, {2}, at);
   auto half = [&](std::int64_t i) {
     auto word = [&](const Tensor& words) {

@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "lower/opcodes.h"
 #include "lower/reduction_order.h"
-#include "ops/kernels/box.h"
+#include "ops/kernels/box_kernel.h"
 #include "ops/reduce.h"
 
 namespace rondo::ops {
@@ -63,19 +63,17 @@ void for_each_inner_run(const ReduceAxes& axes, Run&& run) {
   }
 }
 
-/// The type in which a sum of Ts is accumulated.
-template <class T>
-struct SumType {
-  using Type = T;
-};
-template <>
-struct SumType<float> {
-  using Type = double;
-};
-template <>
-struct SumType<std::complex<float>> {
-  using Type = std::complex<double>;
-};
+/// The type in which a reduction of Ts is accumulated.
+template <class T, class Combine>
+auto accumulated() {
+  constexpr bool sum = std::is_same_v<Combine, AddElements>;
+  if constexpr (sum && std::is_same_v<T, float>)
+    return double{};
+  else if constexpr (sum && std::is_same_v<T, std::complex<float>>)
+    return std::complex<double>{};
+  else
+    return T{};
+}
 
 /// Whether the elements of a row may be combined in any order. Products of floats may not: an
 /// intermediate product could overflow where the product in order does not.
@@ -85,15 +83,19 @@ inline constexpr bool kReorders = std::is_integral_v<T> ||
                                   std::is_same_v<Combine, MinimumElements> ||
                                   (std::is_same_v<Combine, AddElements> && !lower::is_half<T>);
 
-template <class Acc, class T, class Combine>
-Acc combine_block(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
+/// acc combined with n adjacent elements.
+template <class T, class Combine>
+void combine_row(std::byte* place, const std::byte* elements, std::int64_t n, ir::Poller& poller) {
+  using Acc = decltype(accumulated<T, Combine>());
+  const Combine combine;
+  const T* const x = reinterpret_cast<const T*>(elements);
+  Acc acc = *reinterpret_cast<const Acc*>(place);
   std::int64_t i = 0;
   if constexpr (kReorders<T, Combine>) {
     // Element i is combined into partial result i mod kPartials; these are combined by tree
     // reduction, and the accumulator takes the remainder. Loops of compiled programs use the same
     // order, on every machine. (A partial result without elements would change nothing.)
     constexpr std::int64_t kPartials = lower::Lanes::kPartials;
-    if (n == 0) return acc;
     Acc partials[kPartials] = {};
     const std::int64_t first = std::min(n, kPartials);
     for (; i < first; i++) partials[i] = static_cast<Acc>(x[i]);
@@ -108,101 +110,95 @@ Acc combine_block(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poll
       for (std::int64_t j = 0; j < half && j + half < first; j++)
         partials[j] = combine(partials[j], partials[j + half]);
     }
-    return combine(acc, partials[0]);
-  }
-  while (i < n) {
-    const std::int64_t end = std::min(n, i + ir::Poller::kBlock);
-    poller.did(end - i);
-    for (; i < end; i++) acc = combine(acc, static_cast<Acc>(x[i]));
-  }
-  return acc;
-}
-
-template <class Acc, class T, class Combine>
-Acc combine_row(Acc acc, const T* x, std::int64_t n, Combine combine, ir::Poller& poller) {
-  using lower::RowBlocks;
-  if (n <= RowBlocks::kLongRow) return combine_block(acc, x, n, combine, poller);
-  constexpr std::int64_t kBlock = RowBlocks::kBlock;
-  for (std::int64_t i = 0; i < n; i += kBlock)
-    acc = combine_block(acc, x + i, std::min(kBlock, n - i), combine, poller);
-  return acc;
-}
-
-template <class Acc, class T, class Combine>
-void combine_into(Acc* acc, const T* x, const ReduceAxes& axes, Combine combine,
-                  ir::Poller& poller) {
-  if (axes.empty()) {
-    *acc = combine(*acc, static_cast<Acc>(*x));
-    return;
-  }
-  const std::int64_t n = axes.back().size;
-  if (axes.back().stride == 0) {
-    for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
-      acc[to] = combine_row(acc[to], x + from, n, combine, poller);
-      poller.did(n / 4 + 1);
-    });
+    acc = combine(acc, partials[0]);
   } else {
-    for_each_inner_run(axes, [&](std::int64_t from, std::int64_t to) {
-      Acc* row = acc + to;
-      const T* values = x + from;
-      for (std::int64_t i = 0; i < n;) {
-        const std::int64_t end = std::min(n, i + ir::Poller::kBlock);
-        poller.did((end - i) / 4 + 1);
-        for (; i < end; i++) row[i] = combine(row[i], static_cast<Acc>(values[i]));
-      }
-    });
+    while (i < n) {
+      const std::int64_t end = std::min(n, i + ir::Poller::kBlock);
+      poller.did(end - i);
+      for (; i < end; i++) acc = combine(acc, static_cast<Acc>(x[i]));
+    }
   }
+  *reinterpret_cast<Acc*>(place) = acc;
 }
 
-/// The facts about its node that a reduction by a known combiner needs.
-struct ReducePlan {
-  ReduceAxes axes;
-  std::int64_t elements;  // of the operand
-  std::int64_t results;
-};
-using ReduceLoop = void (*)(const ReducePlan& plan, const std::byte* x, const std::byte* init,
-                            std::byte* out, ir::Host& host);
-
+/// n adjacent accs, each combined with its element.
 template <class T, class Combine>
-void reduce_elements(const ReducePlan& plan, const std::byte* x, const std::byte* init_place,
-                     std::byte* out, ir::Host& host) {
-  using Acc =
-      std::conditional_t<std::is_same_v<Combine, AddElements>, typename SumType<T>::Type, T>;
-  const T init = *reinterpret_cast<const T*>(init_place);
-  const T* values = reinterpret_cast<const T*>(x);
-  T* results = reinterpret_cast<T*>(out);
-  ir::Poller poller(host);
-  if (plan.elements == 0 || std::is_same_v<Acc, T>) {
-    std::fill(results, results + plan.results, init);
-    if constexpr (std::is_same_v<Acc, T>) {
-      if (plan.elements > 0) combine_into(results, values, plan.axes, Combine(), poller);
-    }
-    return;
-  }
-  absl::InlinedVector<Acc, 16> sums(static_cast<std::size_t>(plan.results), static_cast<Acc>(init));
-  combine_into(sums.data(), values, plan.axes, Combine(), poller);
-  for (std::int64_t i = 0; i < plan.results; i++)
-    results[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
+void combine_each(std::byte* places, const std::byte* elements, std::int64_t n) {
+  using Acc = decltype(accumulated<T, Combine>());
+  Acc* const acc = reinterpret_cast<Acc*>(places);
+  const T* const x = reinterpret_cast<const T*>(elements);
+  for (std::int64_t i = 0; i < n; i++) acc[i] = Combine{}(acc[i], static_cast<Acc>(x[i]));
+}
+
+/// What a combiner and a dtype have loops of their own for: the walk over the axes is compiled
+/// once. Accumulators are elements, or have parts of f64 for parts of f32.
+struct ReduceLoops {
+  void (*row)(std::byte*, const std::byte*, std::int64_t, ir::Poller&);
+  void (*each)(std::byte*, const std::byte*, std::int64_t);
+  std::int64_t width, width_of_acc;
+};
+
+ReduceLoops loops_by(Combiner combiner, DType dtype) {
+  ReduceLoops loops{};
+  with_combiner(combiner, dtype, [&]<class T, class Combine>() {
+    using Acc = decltype(accumulated<T, Combine>());
+    loops = {combine_row<T, Combine>, combine_each<T, Combine>, sizeof(T), sizeof(Acc)};
+  });
+  return loops;
 }
 
 class ReduceKernel final : public ir::Kernel {
  public:
   std::size_t bytes() const noexcept override { return sizeof(*this); }
   ReduceKernel(const Node& node, Combiner combiner)
-      : plan_{merged_axes(node.operand_type(0).shape, node.attrs<ReduceAttributes>().dimensions),
-              node.operand_type(0).elements(), node.type().elements()} {
-    for_dtype(node.type().dtype, [&]<class T>() {
-      with_combiner<T>(combiner,
-                       [&]<class Combine>(Combine) { loop_ = reduce_elements<T, Combine>; });
-    });
-  }
+      : axes_(merged_axes(node.operand_type(0).shape, node.attrs<ReduceAttributes>().dimensions)),
+        elements_(node.operand_type(0).elements()),
+        results_(node.type().elements()),
+        loops_(loops_by(combiner, node.type().dtype)) {}
+
   void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
-    loop_(plan_, operands[0], operands[1], results[0], host);
+    const std::byte* const init = operands[1];
+    std::byte* const to = results[0];
+    ir::Poller poller(host);
+    if (elements_ == 0 || loops_.width == loops_.width_of_acc) {
+      fill(to, init, loops_.width, results_, poller);
+      if (elements_ > 0) combine(operands[0], to, poller);
+      return;
+    }
+    const std::int64_t parts = loops_.width / static_cast<std::int64_t>(sizeof(float));
+    const auto* const first = reinterpret_cast<const float*>(init);
+    auto* const values = reinterpret_cast<float*>(to);
+    absl::InlinedVector<double, 16> sums(static_cast<std::size_t>(results_ * parts));
+    for (std::size_t i = 0; i < sums.size(); i++)
+      sums[i] = static_cast<double>(first[i % static_cast<std::size_t>(parts)]);
+    combine(operands[0], reinterpret_cast<std::byte*>(sums.data()), poller);
+    for (std::size_t i = 0; i < sums.size(); i++) values[i] = static_cast<float>(sums[i]);
   }
 
  private:
-  ReducePlan plan_;
-  ReduceLoop loop_ = nullptr;
+  void combine(const std::byte* x, std::byte* acc, ir::Poller& poller) const {
+    if (axes_.empty()) return loops_.each(acc, x, 1);
+    const std::int64_t n = axes_.back().size;
+    const bool is_row = axes_.back().stride == 0;
+    const std::int64_t most = !is_row                           ? ir::Poller::kBlock
+                              : n <= lower::RowBlocks::kLongRow ? n
+                                                                : lower::RowBlocks::kBlock;
+    for_each_inner_run(axes_, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = 0; i < n; i += most) {
+        const std::int64_t count = std::min(most, n - i);
+        const std::byte* const elements = x + (from + i) * loops_.width;
+        if (is_row)
+          loops_.row(acc + to * loops_.width_of_acc, elements, count, poller);
+        else
+          loops_.each(acc + (to + i) * loops_.width_of_acc, elements, count);
+        poller.did(count / 4 + 1);
+      }
+    });
+  }
+
+  ReduceAxes axes_;  // of the operand
+  std::int64_t elements_, results_;
+  ReduceLoops loops_;
 };
 
 /// Any combiner: each result in turn, its elements in row-major order.

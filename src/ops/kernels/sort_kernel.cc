@@ -2,6 +2,7 @@
 // positions; all other comparators are called by a merge sort implemented here, which terminates
 // and stays in bounds whatever they return.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <optional>
@@ -296,23 +297,42 @@ class SortValues final : public SortKernel {
   KnownOrder order_;
 };
 
+/// Writes the keys of n values, `step` apart, to every `distance`-th integer.
+using KeysOfLine = void (*)(const std::byte* values, std::int64_t n, std::int64_t step,
+                            KnownOrder order, std::uint64_t* keys, std::int64_t distance);
+
+/// Complex numbers are pairs of values.
+KeysOfLine keys_of_parts(DType dtype) {
+  KeysOfLine keys_of = nullptr;
+  for_dtype(dtype, [&]<class T>() {
+    if constexpr (kIsComplex<T>) {
+      keys_of = keys_of_parts(dtype_of<typename T::value_type>);
+    } else {
+      keys_of = [](const std::byte* values, std::int64_t n, std::int64_t step, KnownOrder order,
+                   std::uint64_t* keys, std::int64_t distance) {
+        const T* const from = reinterpret_cast<const T*>(values);
+        for (std::int64_t k = 0; k < n; k++)
+          keys[k * distance] = key_of<std::uint64_t>(from[k * step], order);
+      };
+    }
+  });
+  return keys_of;
+}
+
 /// Sorts keys of up to 32 bits with their positions, as one integer.
-template <class T>
 class SortPlaces final : public SortKernel {
  public:
   std::size_t bytes() const noexcept override { return sizeof(*this); }
-  SortPlaces(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
+  SortPlaces(const Node& node, KnownOrder order)
+      : SortKernel(node), order_(order), keys_of_(keys_of_parts(node.types[order.operand].dtype)) {}
   void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
                   std::int64_t end, ir::Host& host) const override {
-    const T* values = reinterpret_cast<const T*>(operands[order_.operand]);
-    const KnownOrder order = order_;
-    const std::int64_t n = lines_.count;
+    const std::int64_t n = lines_.count, width = byte_width(node_.types[order_.operand].dtype);
     Scratch<std::uint64_t> entries(n);
     lines_.for_each(first, end, [&](std::int64_t start) {
-      for (std::int64_t k = 0; k < n; k++) {
-        const std::uint64_t key = key_of<std::uint32_t>(values[start + k * lines_.inner], order);
-        entries[k] = key << 32 | static_cast<std::uint64_t>(k);
-      }
+      keys_of_(operands[order_.operand] + start * width, n, lines_.inner, order_, &entries[0], 1);
+      for (std::int64_t k = 0; k < n; k++)
+        entries[k] = entries[k] << 32 | static_cast<std::uint64_t>(k);
       sort_keys(entries.span(), 32, host);
       write_line(operands, results, start, [&](std::int64_t k) {
         return static_cast<std::int64_t>(static_cast<std::uint32_t>(entries[k]));
@@ -323,33 +343,38 @@ class SortPlaces final : public SortKernel {
 
  private:
   KnownOrder order_;
+  KeysOfLine keys_of_;
 };
 
-/// Sorts positions by keys that do not fit into one integer with them: of 64 bits, pairs of them,
-/// or any that `Key` computes from a value.
-template <class T, class Key, Key (*key_of_value)(T, KnownOrder)>
+/// Sorts positions by keys that do not fit into one integer with them: one of 64 bits for each part
+/// of a value, of which complex numbers have two.
+template <std::int64_t parts>
 class SortWideKeys final : public SortKernel {
  public:
   std::size_t bytes() const noexcept override { return sizeof(*this); }
-  SortWideKeys(const Node& node, KnownOrder order) : SortKernel(node), order_(order) {}
+  SortWideKeys(const Node& node, KnownOrder order)
+      : SortKernel(node), order_(order), keys_of_(keys_of_parts(dtype())) {}
   void sort_lines(ir::OperandPlaces operands, ir::ResultPlaces results, std::int64_t first,
                   std::int64_t end, ir::Host& host) const override {
     struct Entry {
-      Key key;
+      std::array<std::uint64_t, parts> key;
       std::int64_t place;
       bool operator<(const Entry& other) const {
         return key != other.key ? key < other.key : place < other.place;
       }
     };
-    const T* values = reinterpret_cast<const T*>(operands[order_.operand]);
-    const std::int64_t n = lines_.count;
+    static_assert(sizeof(Entry) == (parts + 1) * sizeof(std::uint64_t));
+    const std::int64_t n = lines_.count, width = byte_width(dtype());
     // Threshold: Elements sorted between two polls, in blocks that are merged. Not measured.
     constexpr std::int64_t kBlock = 1 << 16;
     std::vector<Entry> entries(static_cast<std::size_t>(n)), other(n > kBlock ? entries.size() : 0);
     lines_.for_each(first, end, [&](std::int64_t start) {
-      for (std::int64_t k = 0; k < n; k++)
-        entries[static_cast<std::size_t>(k)] = {
-            key_of_value(values[start + k * lines_.inner], order_), k};
+      for (std::int64_t part = 0; part < parts; part++) {
+        keys_of_(operands[order_.operand] + start * width + part * width / parts, n,
+                 parts * lines_.inner, order_,
+                 reinterpret_cast<std::uint64_t*>(entries.data()) + part, parts + 1);
+      }
+      for (std::int64_t k = 0; k < n; k++) entries[static_cast<std::size_t>(k)].place = k;
       const auto at = [&](std::vector<Entry>& of, std::int64_t k) {
         return of.begin() + static_cast<std::ptrdiff_t>(std::min(n, k));
       };
@@ -357,10 +382,10 @@ class SortWideKeys final : public SortKernel {
         std::sort(at(entries, block), at(entries, block + kBlock));
         host.poll();
       }
-      for (std::int64_t width = kBlock; width < n; width *= 2) {
-        for (std::int64_t left = 0; left < n; left += 2 * width) {
-          std::merge(at(entries, left), at(entries, left + width), at(entries, left + width),
-                     at(entries, left + 2 * width), at(other, left));
+      for (std::int64_t size = kBlock; size < n; size *= 2) {
+        for (std::int64_t left = 0; left < n; left += 2 * size) {
+          std::merge(at(entries, left), at(entries, left + size), at(entries, left + size),
+                     at(entries, left + 2 * size), at(other, left));
           host.poll();
         }
         entries.swap(other);
@@ -371,14 +396,11 @@ class SortWideKeys final : public SortKernel {
   }
 
  private:
-  KnownOrder order_;
-};
+  DType dtype() const { return node_.types[order_.operand].dtype; }
 
-template <class T>
-std::pair<std::uint64_t, std::uint64_t> complex_key(T x, KnownOrder order) {
-  using Part = std::conditional_t<sizeof(T) == 8, std::uint32_t, std::uint64_t>;
-  return {key_of<Part>(x.real(), order), key_of<Part>(x.imag(), order)};
-}
+  KnownOrder order_;
+  KeysOfLine keys_of_;
+};
 
 class SortByCalls final : public SortKernel {
  public:
@@ -422,24 +444,18 @@ std::unique_ptr<ir::Kernel> prepare_sort(const Node& node) {
   if (count < 2 || node.type().elements() == 0) return ir::prepare_forwarding(node);
   const std::optional<KnownOrder>& order = attributes.order;
   if (!order) return std::make_unique<SortByCalls>(node);
+  const DType dtype = node.types[order->operand].dtype;
+  if (is_complex(dtype)) return std::make_unique<SortWideKeys<2>>(node, *order);
   std::unique_ptr<ir::Kernel> kernel;
-  for_dtype(node.types[order->operand].dtype, [&]<class T>() {
-    if constexpr (kIsComplex<T>) {
-      using Key = std::pair<std::uint64_t, std::uint64_t>;
-      kernel = std::make_unique<SortWideKeys<T, Key, complex_key<T>>>(node, *order);
-    } else if (node.types.size() == 1) {
-      kernel = std::make_unique<SortValues<T>>(node, *order);
-    } else if constexpr (sizeof(T) <= 4) {
-      if (count <= UINT32_MAX)
-        kernel = std::make_unique<SortPlaces<T>>(node, *order);
-      else
-        kernel = std::make_unique<SortWideKeys<T, std::uint32_t, key_of<std::uint32_t, T>>>(node,
-                                                                                            *order);
-    } else {
-      kernel =
-          std::make_unique<SortWideKeys<T, std::uint64_t, key_of<std::uint64_t, T>>>(node, *order);
-    }
-  });
+  if (node.types.size() == 1) {
+    for_dtype(dtype, [&]<class T>() {
+      if constexpr (!kIsComplex<T>) kernel = std::make_unique<SortValues<T>>(node, *order);
+    });
+  } else if (byte_width(dtype) <= 4 && count <= UINT32_MAX) {
+    kernel = std::make_unique<SortPlaces>(node, *order);
+  } else {
+    kernel = std::make_unique<SortWideKeys<1>>(node, *order);
+  }
   return kernel;
 }
 
