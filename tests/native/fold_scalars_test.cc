@@ -190,6 +190,38 @@ TEST_F(FoldScalars, SelectionsByTwoComparisonsAreTwo) {
   }
 }
 
+// More selections than compare again: those after one another share the predicate's mask.
+TEST_F(FoldScalars, ManySelectionsByTwoComparisons) {
+  constexpr std::array kByFirst = {true, true, true, false, true, false, false, false, true, false};
+  for (const Opcode op : kComparisons) {
+    expect_for_pairs<double, double>(
+        doubles(), computes(op), op == Opcode::kLess ? 2 : 1,
+        [&](TestProgram& p, Value a, Value b) {
+          const Value first = p.compare(op, a, b), second = p.less(a, p.number(Type::kF64, 1));
+          std::vector<Value> chosen;
+          for (const bool by_first : kByFirst) {
+            const Type type = chosen.size() == 1 ? Type::kS32 : Type::kF64;
+            const double number = std::ldexp(1.0, static_cast<int>(chosen.size()));
+            chosen.push_back(
+                p.select(by_first ? first : second, p.number(type, number), p.number(type, 0)));
+          }
+          Value total = p.convert(chosen[1], Type::kF64);
+          for (std::size_t k = 0; k < chosen.size(); k++) {
+            if (k != 1) total = p.add(total, chosen[k]);
+          }
+          return total;
+        },
+        [&](double a, double b) {
+          double total = 0;
+          for (std::size_t k = 0; k < kByFirst.size(); k++) {
+            if (kByFirst[k] ? holds(op, a, b) : a < 1)
+              total += std::ldexp(1.0, static_cast<int>(k));
+          }
+          return total;
+        });
+  }
+}
+
 TEST_F(FoldScalars, AnIndexIsClampedByOneComparison) {
   const std::vector<std::int32_t> numbers{0, 1, 8, 9, 10, -1, INT32_MAX, INT32_MIN};
   expect_for_pairs<std::int32_t, std::int64_t>(

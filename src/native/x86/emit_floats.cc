@@ -338,32 +338,37 @@ void Emitter::round_half(Type type, const Xmm& x) {
   vandps(x, x, constant(0xffff0000u));
 }
 
+/// In mask register 6.
+void Emitter::compare_into_mask(const Instruction& comparison) {
+  const Xmm a = vector_of(comparison.a, 1);
+  const Source b = source(comparison.b);
+  const std::uint8_t predicate = condition_of(comparison.op);
+  wide(comparison.from) ? vcmpsd(k6, a, b.get(), predicate) : vcmpss(k6, a, b.get(), predicate);
+}
+
 void Emitter::emit_float_select(const Instruction& i, std::size_t position) {
   const bool by8 = wide(i.type);
   const Xmm c = vector_of(i.c, 0);
+  const bool compares = position > 0 && is_fused(position - 1), known = selecting_ == i.a;
+  selecting_ = i.a;
   if (avx512()) {
-    if (position > 0 && is_fused(position - 1)) {
-      const Instruction& compare = code_.code[position - 1];
-      const Xmm x = vector_of(compare.a, 1);
-      const std::uint8_t predicate = condition_of(compare.op);
-      const Source y = source(compare.b);
-      wide(compare.from) ? vcmpsd(k6, x, y.get(), predicate) : vcmpss(k6, x, y.get(), predicate);
-    } else {
+    if (compares)
+      compare_into_mask(code_.code[position - 1]);
+    else if (!known)
       kmovd(k6, general(i.a, 0).cvt32());
-    }
     const Xmm b = vector_of(i.b, 1);
     const Xmm to = vector_result(i.result, 2);
     by8 ? vblendmpd(to | k6, c, b) : vblendmps(to | k6, c, b);
     return finish(i.result, to);
   }
   const Xmm mask = scratch(2);
-  if (position > 0 && is_fused(position - 1)) {
+  if (compares) {
     const Instruction& comparison = code_.code[position - 1];
     const Xmm x = vector_of(comparison.a, 1);
     const Source y = source(comparison.b);
     by8 ? vcmpsd(mask, x, y.get(), condition_of(comparison.op))
         : vcmpss(mask, x, y.get(), condition_of(comparison.op));
-  } else {
+  } else if (!known) {
     const Reg64 predicate = general(i.a, 0);
     mov(rax, predicate);
     neg(rax);

@@ -400,6 +400,12 @@ void Emitter::compare_floats(const Instruction& i) {
 
 void Emitter::emit_compare(const Instruction& i) {
   const Reg64 to = general_result(i.result);
+  if (floating(i.from) && avx512()) {
+    compare_into_mask(i);
+    selecting_ = i.result;
+    kmovd(to.cvt32(), k6);
+    return finish(i.result, to);
+  }
   if (floating(i.from)) {
     compare_floats(i);
     switch (i.op) {

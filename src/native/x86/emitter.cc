@@ -240,6 +240,7 @@ void Emitter::emit() {
 }
 
 void Emitter::emit_one(const Instruction& i, std::size_t position) {
+  if (i.kind != Kind::kCompute || i.op != Opcode::kSelect || i.lanes != 1) selecting_ = 0;
   switch (i.kind) {
     case Kind::kCompute:
       if (!is_fused(position) && wanted(i.result)) emit_compute(i, position);

@@ -182,6 +182,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_float(const Instruction& i);
   void emit_float_binary(const Instruction& i);
   void emit_float_select(const Instruction& i, std::size_t position);
+  void compare_into_mask(const Instruction& comparison);
   void emit_fused(const Instruction& i);
   void emit_min_max(const Instruction& i);
   Address sign_mask(const Instruction& i, bool others);
@@ -276,6 +277,8 @@ class Emitter : private Xbyak::CodeGenerator {
   Label* passed_ = nullptr;  // after the next test or branch, which a kShortCircuitOr skips
   std::vector<std::function<void()>> rare_;  // code after the function's last instruction
   std::size_t next_call_ = 0;                // in Allocation::saved
+  // The predicate of the scalar selects so far, which is in mask register 6 or scratch vector 2.
+  Unit selecting_ = 0;
   std::size_t frame_bytes_ = 0;
   std::uint32_t area_offset_ = 0, pointers_offset_ = 0, call_area_ = 0;
   bool uses_wide_registers_ = false;
