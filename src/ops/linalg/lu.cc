@@ -91,12 +91,14 @@ std::vector<Tensor> eliminate_few(const Node& node, std::span<const Tensor> oper
   std::vector<Tensor> pivots, permutation;
   for (std::int64_t i = 0; i < m; i++) permutation.push_back(number(i));
   for (std::int64_t k = 0; k < std::min(m, n); k++) {
-    // The best row so far, with its number in the permutation.
-    Tensor best = number(k), moved = permutation[static_cast<std::size_t>(k)];
+    // The best row so far, with the size of its pivot and its number in the permutation.
+    Tensor best = number(k), size = abs(a.at(k, k));
+    Tensor moved = permutation[static_cast<std::size_t>(k)];
     std::vector<Tensor> row;
     for (std::int64_t j = 0; j < n; j++) row.push_back(a.at(k, j));
     for (std::int64_t i = k + 1; i < m; i++) {
-      const Tensor larger = abs(a.at(i, k)) > abs(row[static_cast<std::size_t>(k)]);
+      const Tensor other = abs(a.at(i, k)), larger = other > size;
+      size = where(larger, other, size);
       best = where(larger, number(i), best);
       moved = where(larger, permutation[static_cast<std::size_t>(i)], moved);
       for (std::int64_t j = 0; j < n; j++) {
