@@ -46,8 +46,8 @@ struct TriangularView {
   T at(std::int64_t i, std::int64_t j) const {
     return transposed ? data[j * n + i] : data[i * n + j];
   }
-  /// x / (i, i)
-  T divided(T x, std::int64_t i) const { return unit ? x : x / data[i * n + i]; }
+  /// 1 / (i, i)
+  T inverse(std::int64_t i) const { return T(1) / data[i * n + i]; }
   /// Step k of the substitution solves for this one, and these [from, to) come after it.
   std::int64_t solved(std::int64_t k, bool forward) const { return forward ? k : n - 1 - k; }
 };
@@ -62,7 +62,10 @@ void solve_left(const TriangularView<T>& a, T* x, std::int64_t m, ir::Poller& po
       const std::int64_t j = a.solved(known, a.lower);
       subtract_row(row, a.at(i, j), x + j * m, m);
     }
-    for (std::int64_t c = 0; c < m; c++) row[c] = a.divided(row[c], i);
+    if (!a.unit) {
+      const T inverse = a.inverse(i);
+      for (std::int64_t c = 0; c < m; c++) row[c] = times(row[c], inverse);
+    }
     poller.did((k + 1) * m / 4 + m);
   }
 }
@@ -83,10 +86,10 @@ void solve_right(const TriangularView<T>& a, T* x, std::int64_t m, ir::Poller& p
           const std::int64_t j = a.solved(known, forward);
           sum -= times(row[j], of_a[j]);
         }
-        row[i] = a.divided(sum, i);
+        row[i] = a.unit ? sum : times(sum, a.inverse(i));
       } else {
         const std::int64_t later = forward ? i + 1 : 0;
-        row[i] = a.divided(row[i], i);
+        if (!a.unit) row[i] = times(row[i], a.inverse(i));
         subtract_row(row + later, row[i], a.data + i * a.n + later, a.n - 1 - k);
       }
     }
@@ -132,6 +135,8 @@ std::vector<Tensor> solve_few(const Node& node, std::span<const Tensor> operands
     return options.transpose_a == options.left_side ? a.at(j, i) : a.at(i, j);
   };
   const auto solved = [&](std::int64_t k) { return forward ? k : n - 1 - k; };
+  std::vector<Tensor> inverses;
+  for (std::int64_t i = 0; i < n && !options.unit_diagonal; i++) inverses.push_back(1 / a.at(i, i));
   for (std::int64_t c = 0; c < m; c++) {
     const auto part = [&](std::int64_t i) -> Tensor& {
       return options.left_side ? x.at(i, c) : x.at(c, i);
@@ -140,7 +145,7 @@ std::vector<Tensor> solve_few(const Node& node, std::span<const Tensor> operands
       const std::int64_t i = solved(k);
       for (std::int64_t known = 0; known < k; known++)
         part(i) = part(i) - factor(i, solved(known)) * part(solved(known));
-      if (!options.unit_diagonal) part(i) = part(i) / a.at(i, i);
+      if (!options.unit_diagonal) part(i) = part(i) * inverses[static_cast<std::size_t>(i)];
     }
   }
   return {x.joined()};
