@@ -22,6 +22,7 @@
 #include "lower/passes/clamps.h"
 #include "lower/passes/dead_code.h"
 #include "lower/passes/hoist_indices.h"
+#include "lower/passes/lane_layout.h"
 #include "lower/passes/select_to_branch.h"
 #include "lower/print.h"
 
@@ -92,6 +93,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::hoist_indices(program);
     lower::select_to_branch(program);
     lower::remove_dead_code(program);
+    lower::lay_out_by_lane(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }
