@@ -50,6 +50,8 @@ TEST(SmallMatrices, HaveTheBitsOfTheKernels) {
     EXPECT_EQ(calls_after_agreement(x, [](Tensor x) { return cho_solve(x, x[0]); }), calls);
     EXPECT_EQ(calls_after_agreement(x, [](Tensor x) { return lu(x).lu; }), calls);
     EXPECT_EQ(calls_after_agreement(x, [](Tensor x) { return solve(x, x[0]); }), calls);
+    EXPECT_EQ(calls_after_agreement(x, [](Tensor x) { return qr(x).q; }), calls);
+    EXPECT_EQ(calls_after_agreement(x, [](Tensor x) { return qr(x).r; }), calls);
   }
   const Literal x = definite({2, 3}, 4, DType::kF32, 2);
   EXPECT_EQ(calls_after_agreement(x, [](Tensor x) { return cholesky(x); }), !is_native());
@@ -93,7 +95,7 @@ TEST(SmallMatrices, AreNanOrSingularAsTheKernelsSay) {
                                      0,    1,   0,   2};    //
   const Literal x = Literal::from(matrices, {15, 2, 2});
   const auto values = [](Tensor x) {
-    return std::tuple(cholesky(x), lu(x), solve(x, x), det(x), inv(x), slogdet(x));
+    return std::tuple(cholesky(x), lu(x), solve(x, x), det(x), inv(x), slogdet(x), qr(x));
   };
   (void)expect_agreement(trace(values, x), {x});
   const Function one_by_one = trace([&](Tensor x) { return map(values, x); }, x);
@@ -106,6 +108,42 @@ TEST(SmallMatrices, AreNanOrSingularAsTheKernelsSay) {
   for (std::size_t matrix = 11; matrix < 15; matrix++) {
     for (std::size_t row = 0; row < 2; row++)
       EXPECT_EQ(got[2].data<std::int32_t>()[2 * matrix + row], static_cast<std::int32_t>(row));
+  }
+}
+
+// Tall, wide and with columns that have nothing below the diagonal. By the definition: q has
+// orthonormal columns, r is upper triangular with LAPACK's signs, and q r is the matrix.
+TEST(SmallMatrices, AreProductsOfAnOrthogonalAndATriangularOne) {
+  for (const auto& [m, n] : {std::pair{6, 3}, std::pair{3, 6}, std::pair{1, 4}}) {
+    Literal x = random_values({5, m, n}, DType::kF64, 4);
+    x = where(iota({DType::kS32, {5, m, n}}, 0) == 4, 0, Tensor(x)).eval();
+    const Function f = trace([](Tensor x) { return map([](Tensor a) { return qr(a); }, x); }, x);
+    SCOPED_TRACE(f.str());
+    const std::vector<Literal> got = expect_agreement(f, {x});
+    EXPECT_EQ(calls_kernels(f), !is_native());
+    const int k = std::min(m, n);
+    for (int matrix = 0; matrix < 5; matrix++) {
+      const double* a = x.data<double>().data() + matrix * m * n;
+      const double* q = got[0].data<double>().data() + matrix * m * k;
+      const double* r = got[1].data<double>().data() + matrix * k * n;
+      for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+          double product = 0;
+          for (int c = 0; c < k; c++) product += q[i * k + c] * r[c * n + j];
+          EXPECT_NEAR(product, a[i * n + j], 1e-14);
+        }
+      }
+      for (int i = 0; i < k; i++) {
+        for (int j = 0; j < k; j++) {
+          double product = 0;
+          for (int c = 0; c < m; c++) product += q[c * k + i] * q[c * k + j];
+          EXPECT_NEAR(product, i == j, 1e-14);
+          if (j < i) EXPECT_EQ(r[i * n + j], 0);
+        }
+      }
+      // A reflection makes the first element that of the other sign.
+      if (m > 1 && matrix < 4) EXPECT_EQ(std::signbit(r[0]), !std::signbit(a[0]));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
+#include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
@@ -112,6 +113,72 @@ void qr_kernel(const ir::KernelRun& run) {
   });
 }
 
+/// Reflects column c of x from row j on. Elements of x without a tensor are 0.
+void reflect_few(Elements& x, std::int64_t c, const Elements& v, const Tensor& tau,
+                 std::int64_t j) {
+  const Tensor zero = zeros(x.element_type());
+  std::vector<Tensor> sums;
+  for (std::int64_t i = j; i < x.rows(); i++) {
+    const Tensor& element = x.at(i, c);
+    sums.push_back(i == j || element.empty() ? element : element * v.at(i, j));
+  }
+  // In the order of dot_rows.
+  static_assert(kFewRows <= kSums);
+  if (std::ssize(sums) < kSums) {
+    for (std::size_t i = 1; i < sums.size(); i++) sums[0] = ir::add_tangents(sums[0], sums[i]);
+  } else {
+    for (std::size_t half = kSums / 2; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; i++) sums[i] = ir::add_tangents(sums[i], sums[i + half]);
+    }
+  }
+  const Tensor factor = tau * (sums[0] + zero);
+  for (std::int64_t i = j; i < x.rows(); i++) {
+    Tensor& element = x.at(i, c);
+    element = (element.empty() ? zero : element) - (i == j ? factor : factor * v.at(i, j));
+  }
+}
+
+/// The kernel's steps on elements.
+std::vector<Tensor> factor_few_qr(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope place(node.location());
+  Elements a(operands[0]), v(node.operand_type(0)), q(node.types[0]), r(node.types[1]);
+  const std::int64_t m = a.rows(), n = a.columns(), k = std::min(m, n);
+  const DType dtype = a.element_type().dtype;
+  const auto in_double = [](const Tensor& x) { return in_dtype(x, DType::kF64); };
+  const Tensor zero = zeros(a.element_type());
+  std::vector<Tensor> taus;
+  for (std::int64_t j = 0; j < k; j++) {
+    const Tensor alpha = a.at(j, j);
+    Tensor rest = in_double(zero);
+    for (std::int64_t i = j + 1; i < m; i++) {
+      const Tensor element = in_double(a.at(i, j));
+      rest = rest + element * element;
+    }
+    const Tensor done = rest == 0, first = in_double(alpha);
+    const Tensor norm = in_dtype(sqrt(first * first + rest), dtype);
+    const Tensor beta = where(alpha < 0, norm, -norm);
+    const Tensor scale = 1 / where(done, 1, alpha - beta);
+    for (std::int64_t i = j + 1; i < m; i++) v.at(i, j) = a.at(i, j) * scale;
+    taus.push_back(where(done, 0, (beta - alpha) / beta));
+    r.at(j, j) = where(done, alpha, beta);
+    for (std::int64_t c = 0; c < j; c++) r.at(j, c) = zero;
+    for (std::int64_t c = j + 1; c < n; c++) {
+      reflect_few(a, c, v, taus.back(), j);
+      r.at(j, c) = a.at(j, c);
+    }
+  }
+  for (std::int64_t j = k; j-- > 0;) {
+    q.at(j, j) = zero + 1;
+    for (std::int64_t c = j; c < k; c++) reflect_few(q, c, v, taus[static_cast<std::size_t>(j)], j);
+  }
+  for (std::int64_t i = 0; i < m; i++) {
+    for (std::int64_t c = 0; c < k; c++) {
+      if (q.at(i, c).empty()) q.at(i, c) = zero;
+    }
+  }
+  return {q.joined(), r.joined()};
+}
+
 /// One matrix in two loops: over the columns, and back for q.
 std::vector<Tensor> qr_loop(const Tensor& x) {
   const std::int64_t m = x.dim(0), n = x.dim(1), k = std::min(m, n);
@@ -173,13 +240,14 @@ std::vector<Tensor> qr_jvp(const JvpCall& c) {
 
 }  // namespace
 
-const OpDef kQr{.name = "qr",
-                .arity = 1,
-                .types = {.infer = infer_qr},
-                .kernel = {.prepare = ir::prepare_function<qr_kernel>},
-                .expansion = {.rule = expand_qr},
-                .derivative = {.jvp = qr_jvp},
-                .batching = {.rule = ir::batch_alike}};
+const OpDef kQr{
+    .name = "qr",
+    .arity = 1,
+    .types = {.infer = infer_qr},
+    .kernel = {.prepare = ir::prepare_function<qr_kernel>},
+    .expansion = {.rule = expand_qr, .in_lanes = factor_few_qr, .is_preferred = is_of_few},
+    .derivative = {.jvp = qr_jvp},
+    .batching = {.rule = ir::batch_alike}};
 
 }  // namespace rondo::ops
 
