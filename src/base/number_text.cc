@@ -223,7 +223,78 @@ void append_narrow_float(std::string& out, T value, NumberStyle style) {
   append_digits(out, {text, end}, style);
 }
 
+/// The first letter that is no digit; the digits are appended to the number.
+const char* read_digits(const char* at, const char* last, std::uint64_t& number) noexcept {
+  for (; at != last && *at >= '0' && *at <= '9'; ++at)
+    number = 10 * number + static_cast<unsigned>(*at - '0');
+  return at;
+}
+
+/// Clinger, How to Read Floating Point Numbers Accurately (1990): an integer and a power of ten
+/// that doubles hold exactly have a correctly rounded product or quotient.
+template <class T>
+std::from_chars_result read_decimal(const char* first, const char* last, T& value) noexcept {
+  constexpr std::ptrdiff_t kMostDigits = 19;  // of 64 bits
+  constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;
+  constexpr int kMostPower = 22;
+  const auto in_general = [&] { return std::from_chars(first, last, value); };
+  const bool negative = first != last && *first == '-';
+  const char* const whole = negative ? first + 1 : first;
+  std::uint64_t digits = 0;
+  const char* at = read_digits(whole, last, digits);
+  std::ptrdiff_t count = at - whole;
+  if (count == 0) return in_general();
+  int exponent = 0;
+  if (at != last && *at == '.') {
+    const char* const fraction = ++at;
+    at = read_digits(at, last, digits);
+    if (at == fraction) return in_general();
+    count += at - fraction;
+    exponent = static_cast<int>(std::max<std::ptrdiff_t>(fraction - at, -kMostDigits));
+  }
+  if (count > kMostDigits) return in_general();
+  if (at != last && (*at == 'e' || *at == 'E')) {
+    const bool down = ++at != last && *at == '-';
+    if (at != last && (*at == '-' || *at == '+')) ++at;
+    const char* const begin = at;
+    std::uint64_t power = 0;
+    at = read_digits(at, last, power);
+    if (at == begin || at - begin > 3) return in_general();
+    exponent += down ? -static_cast<int>(power) : static_cast<int>(power);
+  }
+  if (digits > kMostExact || std::abs(exponent) > kMostPower) return in_general();
+  const auto integer = static_cast<double>(digits);
+  const double number =
+      exponent < 0 ? integer / power_of_ten(-exponent) : integer * power_of_ten(exponent);
+  if constexpr (sizeof(T) < sizeof(double)) {
+    // Rounded twice it is right unless the first time gave the middle of two floats.
+    constexpr std::uint64_t kDropped = (std::uint64_t{1} << 29) - 1;
+    if ((std::bit_cast<std::uint64_t>(number) & kDropped) == (kDropped + 1) / 2)
+      return in_general();
+  }
+  value = static_cast<T>(negative ? -number : number);
+  return {at, std::errc()};
+}
+
 }  // namespace
+
+std::from_chars_result read_number(const char* first, const char* last, float& value) noexcept {
+  return read_decimal(first, last, value);
+}
+std::from_chars_result read_number(const char* first, const char* last, double& value) noexcept {
+  return read_decimal(first, last, value);
+}
+
+void append_hex_digits(std::string& out, std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const std::size_t before = out.size();
+  out.resize(before + 2 * bytes.size());
+  char* to = out.data() + before;
+  for (const char byte : bytes) {
+    *to++ = kDigits[static_cast<std::uint8_t>(byte) >> 4];
+    *to++ = kDigits[static_cast<std::uint8_t>(byte) & 15];
+  }
+}
 
 namespace detail {
 

@@ -284,6 +284,7 @@ class AttributeReader final : public ir::AttributeCodec {
     }
     if (is_hlo() && attribute.kind == Kind::kInteger) return {attribute.integer};
     if (attribute.kind != Kind::kList) fail_at(attribute, name, "a list of integers");
+    values.reserve(attribute.list.size());
     for (const Attribute& value : attribute.list) {
       if (value.kind != Kind::kInteger && value.kind != Kind::kBool)
         fail_at(attribute, name, "a list of integers");

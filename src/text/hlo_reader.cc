@@ -146,7 +146,7 @@ class HloReader {
     std::vector<std::string> names;
     const std::vector<const Instruction*> parameters = parameters_of(computation);
     for (const Instruction* parameter : parameters) {
-      const std::vector<TensorType>& arrays = parameter->operation.types;
+      const mlir::Types& arrays = parameter->operation.types;
       for (std::size_t i = 0; i < arrays.size(); i++) {
         types.push_back(arrays[i]);
         names.push_back(arrays.size() == 1 && !parameter->type.is_tuple
@@ -172,7 +172,7 @@ class HloReader {
       mlir::fail(text_, computation.at,
                  "computations call each other without end, or more than 200 deep\n  A computation "
                  "may not call itself: use `while`.");
-    absl::flat_hash_map<std::string_view, HloValue> values;
+    absl::flat_hash_map<std::string_view, HloValue> values(computation.instructions.size());
     const Instruction* root = &computation.instructions.back();
     for (const Instruction& instruction : computation.instructions) {
       std::vector<HloValue> operands;
@@ -201,7 +201,8 @@ class HloReader {
                  std::span<const HloValue> arguments) {
     const mlir::Operation& operation = instruction.operation;
     try {
-      const ir::LocationScope location(place_of(operation));
+      const SourceLocation place = place_of(operation);
+      const ir::LocationScope location(place);
       if (operation.name == "parameter") {
         if (static_cast<std::size_t>(instruction.number) >= arguments.size())
           fail(instruction,
@@ -217,7 +218,7 @@ class HloReader {
       if (is_call(instruction)) return call(instruction, operands);
       std::vector<Tensor> arrays;
       for (const HloValue& operand : operands) operand.append_arrays(arrays);
-      return value_of(instruction, build_arrays(instruction, arrays));
+      return value_of(instruction, build_arrays(instruction, arrays, place));
     } catch (const TraceError& error) {
       mlir::fail(text_, operation.at, error.what());
     }
@@ -262,9 +263,9 @@ class HloReader {
     return build_computation(called, operands);
   }
 
-  std::vector<Tensor> build_arrays(const Instruction& instruction, std::span<const Tensor> arrays) {
+  std::vector<Tensor> build_arrays(const Instruction& instruction, std::span<const Tensor> arrays,
+                                   SourceLocation at) {
     const mlir::Operation& operation = instruction.operation;
-    const SourceLocation at = place_of(operation);
     if (operation.name == "constant") {
       if (!instruction.has_type || instruction.type.is_tuple)
         fail(instruction, "constants of tuples are not supported\n  Write a `tuple` of constants.");

@@ -487,8 +487,6 @@ constexpr NamedReader kCollectives[] = {
 
 }  // namespace
 
-ReadFunction read_collective(TextFormat format, std::string_view name) {
-  return find_reader(kCollectives, format, name);
-}
+std::span<const NamedReader> collectives() { return kCollectives; }
 
 }  // namespace rondo::text

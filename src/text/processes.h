@@ -32,8 +32,4 @@ struct Processes {
   std::int64_t count() const { return replicas * partitions; }
 };
 
-/// What a collective gives, and what a process sends to and receives from others and its host.
-/// Null for other operations.
-ReadFunction read_collective(TextFormat format, std::string_view name);
-
 }  // namespace rondo::text

@@ -11,7 +11,6 @@
 #include "rondo/ops/random.h"
 #include "rondo/vmap.h"
 #include "text/mlir/cursor.h"
-#include "text/processes.h"
 #include "text/read_operation.h"
 
 namespace rondo::text {
@@ -183,15 +182,53 @@ std::vector<Tensor> read_constraint(const ReadOperation& read) {
   return {read.operands[0]};
 }
 
-}  // namespace
+constexpr NamedReader kFunctions[] = {
+    {"chlo.asin", "", read_unary<asin>},
+    {"chlo.bessel_i1e", "", read_unary<bessel_i1e>},
+    {"chlo.broadcast_add", "", read_binary<sum_of>},
+    {"chlo.broadcast_divide", "", read_binary<quotient_of>},
+    {"chlo.broadcast_maximum", "", read_binary<maximum>},
+    {"chlo.broadcast_minimum", "", read_binary<minimum>},
+    {"chlo.broadcast_multiply", "", read_binary<product_of>},
+    {"chlo.broadcast_power", "", read_binary<pow>},
+    {"chlo.broadcast_subtract", "", read_binary<difference_of>},
+    {"chlo.conj", "", read_unary<conj>},
+    {"chlo.digamma", "", read_unary<digamma>},
+    {"chlo.is_inf", "", read_unary<is_inf>},
+    {"chlo.lgamma", "", read_unary<lgamma>},
+    {"chlo.next_after", "", read_binary<next_after>},
+    {"chlo.polygamma", "", read_polygamma},
+    {"chlo.square", "", read_unary<square>},
+    {"chlo.tan", "", read_unary<tan>},
+    {"chlo.top_k", "topk", read_top_k},
+    {"chlo.zeta", "", read_binary<zeta>},
+    {"sdy.sharding_constraint", "", read_constraint},
+    {"interpreter.probe", "", read_constraint},
+    {"stablehlo.after_all", "", read_token},
+    {"stablehlo.broadcast", "", read_broadcast},
+    {"stablehlo.broadcast_in_dim", "", read_broadcast_in_dim},
+    {"stablehlo.create_token", "", read_token},
+    {"stablehlo.dot", "", read_dot},
+    {"stablehlo.get_dimension_size", "get-dimension-size", read_dimension_size},
+    {"stablehlo.map", "map", read_map},
+    {"stablehlo.rng", "rng", read_rng},
+    {"stablehlo.uniform_dequantize", "", read_same},
+    {"stablehlo.uniform_quantize", "", read_same},
+};
 
-ReadFunction find_reader(std::span<const NamedReader> readers, TextFormat format,
-                         std::string_view name) {
-  for (const NamedReader& reader : readers) {
-    if (name == (format == TextFormat::kHlo ? reader.hlo : reader.stablehlo)) return reader.read;
+using Readers = absl::flat_hash_map<std::string_view, ReadFunction>;
+
+Readers readers_of(std::string_view NamedReader::*name) {
+  Readers readers;
+  for (const std::span<const NamedReader> list :
+       {std::span<const NamedReader>(kFunctions), variants(), collectives()}) {
+    for (const NamedReader& reader : list)
+      if (!(reader.*name).empty()) readers.emplace(reader.*name, reader.read);
   }
-  return nullptr;
+  return readers;
 }
+
+}  // namespace
 
 std::string_view called_target(const mlir::Operation& operation) {
   if (operation.name != "stablehlo.custom_call" && operation.name != "custom-call") return {};
@@ -202,55 +239,16 @@ std::string_view called_target(const mlir::Operation& operation) {
 }
 
 ReadFunction read_function(TextFormat format, const mlir::Operation& operation) {
-  static const absl::flat_hash_map<std::string_view, ReadFunction> kFunctions = {
-      {"chlo.asin", read_unary<asin>},
-      {"chlo.bessel_i1e", read_unary<bessel_i1e>},
-      {"chlo.broadcast_add", read_binary<sum_of>},
-      {"chlo.broadcast_divide", read_binary<quotient_of>},
-      {"chlo.broadcast_maximum", read_binary<maximum>},
-      {"chlo.broadcast_minimum", read_binary<minimum>},
-      {"chlo.broadcast_multiply", read_binary<product_of>},
-      {"chlo.broadcast_power", read_binary<pow>},
-      {"chlo.broadcast_subtract", read_binary<difference_of>},
-      {"chlo.conj", read_unary<conj>},
-      {"chlo.digamma", read_unary<digamma>},
-      {"chlo.is_inf", read_unary<is_inf>},
-      {"chlo.lgamma", read_unary<lgamma>},
-      {"chlo.next_after", read_binary<next_after>},
-      {"chlo.polygamma", read_polygamma},
-      {"chlo.square", read_unary<square>},
-      {"chlo.tan", read_unary<tan>},
-      {"chlo.top_k", read_top_k},
-      {"chlo.zeta", read_binary<zeta>},
-      {"sdy.sharding_constraint", read_constraint},
-      {"interpreter.probe", read_constraint},
-      {"stablehlo.after_all", read_token},
-      {"stablehlo.broadcast", read_broadcast},
-      {"stablehlo.broadcast_in_dim", read_broadcast_in_dim},
-      {"stablehlo.create_token", read_token},
-      {"stablehlo.dot", read_dot},
-      {"stablehlo.get_dimension_size", read_dimension_size},
-      {"stablehlo.map", read_map},
-      {"stablehlo.rng", read_rng},
-      {"stablehlo.uniform_dequantize", read_same},
-      {"stablehlo.uniform_quantize", read_same},
-  };
-  static const absl::flat_hash_map<std::string_view, ReadFunction> kHloFunctions = {
-      {"get-dimension-size", read_dimension_size},
-      {"map", read_map},
-      {"rng", read_rng},
-      {"topk", read_top_k},
-  };
+  static const Readers kStablehlo = readers_of(&NamedReader::stablehlo);
+  static const Readers kHlo = readers_of(&NamedReader::hlo);
   const std::string_view target = called_target(operation);
   if (std::find(std::begin(kShardingCalls), std::end(kShardingCalls), target) !=
       std::end(kShardingCalls))
     return read_constraint;
   if (const ReadFunction routine = read_lapack(target)) return routine;
-  const auto& functions = format == TextFormat::kHlo ? kHloFunctions : kFunctions;
-  const auto found = functions.find(operation.name);
-  if (found != functions.end()) return found->second;
-  if (const ReadFunction variant = read_variant(format, operation.name)) return variant;
-  return read_collective(format, operation.name);
+  const Readers& readers = format == TextFormat::kHlo ? kHlo : kStablehlo;
+  const auto found = readers.find(operation.name);
+  return found == readers.end() ? nullptr : found->second;
 }
 
 }  // namespace rondo::text

@@ -1,15 +1,14 @@
 #include "text/read_operation.h"
 
 #include <algorithm>
-#include <mutex>
 #include <string>
-#include <unordered_set>
 
 #include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "rondo/ops.h"
 #include "text/mlir/cursor.h"
+#include "text/mlir/locations.h"
 #include "transforms/registry.h"
 
 namespace rondo::text {
@@ -99,14 +98,7 @@ void check_results(std::string_view text, const mlir::Operation& operation,
 }
 
 SourceLocation location_in(std::string_view file, std::uint32_t line) {
-  static std::mutex mutex;
-  static auto* const names = new std::unordered_set<std::string>;
-  constexpr std::size_t kMostFiles = 10'000;  // after which their names would take too much memory
-  const std::lock_guard lock(mutex);
-  const auto found = names->find(std::string(file));
-  if (found != names->end()) return {found->c_str(), "main", line};
-  if (names->size() >= kMostFiles) return {"a file", "main", line};
-  return {names->emplace(file).first->c_str(), "main", line};
+  return {mlir::lasting_file(file), "main", line};
 }
 
 TextLines::TextLines(std::string_view text, std::string_view file)
@@ -116,8 +108,15 @@ TextLines::TextLines(std::string_view text, std::string_view file)
 }
 
 SourceLocation TextLines::at(mlir::Offset offset) const {
-  const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
-  return {file_.data(), "main", static_cast<std::uint32_t>(next - starts_.begin())};
+  const auto holds = [&](std::size_t line) {
+    return line < starts_.size() && starts_[line] <= offset &&
+           (line + 1 == starts_.size() || offset < starts_[line + 1]);
+  };
+  if (!holds(last_) && !holds(++last_)) {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+    last_ = static_cast<std::size_t>(next - starts_.begin()) - 1;
+  }
+  return {file_.data(), "main", static_cast<std::uint32_t>(last_ + 1)};
 }
 
 std::string no_entry(std::string_view what, std::string_view entry,

@@ -47,16 +47,15 @@ struct NamedReader {
   std::string_view stablehlo, hlo;  // of the operation in each format
   ReadFunction read;
 };
-/// The reader of that name; null if there is none.
-ReadFunction find_reader(std::span<const NamedReader> readers, TextFormat format,
-                         std::string_view name);
+/// Of ops that a record has for fewer types than the format.
+std::span<const NamedReader> variants();
+/// Of what collectives give, and of what a process sends to and receives from others and its host.
+std::span<const NamedReader> collectives();
 ReadFunction read_function(TextFormat format, const mlir::Operation& operation);
 /// What a custom call names; empty for other operations.
 std::string_view called_target(const mlir::Operation& operation);
 /// Of custom calls of LAPACK's routines; null for others.
 ReadFunction read_lapack(std::string_view target);
-/// Of ops that a record has for fewer types than the format; null for others.
-ReadFunction read_variant(TextFormat format, std::string_view name);
 
 /// A location of nodes, whose strings live as long as the process: each name of a file once.
 SourceLocation location_in(std::string_view file, std::uint32_t line);
@@ -71,6 +70,7 @@ class TextLines {
  private:
   std::string_view file_;  // lives as long as the process
   std::vector<std::size_t> starts_;
+  mutable std::size_t last_ = 0;  // the line that was asked for: most are asked for in order
 };
 
 /// What to say if a program has no function of that name, but these.

@@ -138,8 +138,6 @@ constexpr NamedReader kVariants[] = {
 
 }  // namespace
 
-ReadFunction read_variant(TextFormat format, std::string_view name) {
-  return find_reader(kVariants, format, name);
-}
+std::span<const NamedReader> variants() { return kVariants; }
 
 }  // namespace rondo::text

@@ -95,14 +95,16 @@ void append_dense(std::string& out, const Literal& value) {
     std::memcpy(scalar.mutable_bytes(), value.bytes(), width);
     append_elements(out, scalar, style);
   } else if (value.elements() > kMostListedElements) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    out += "\"0x";
-    for (std::size_t i = 0; i < bytes; i++) {
-      unsigned byte = static_cast<unsigned>(value.bytes()[i]);
-      if (is_small(value.dtype())) byte &= (1u << bit_width(value.dtype())) - 1;
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
+    std::string_view stored(reinterpret_cast<const char*>(value.bytes()), bytes);
+    std::string narrow;
+    if (is_small(value.dtype())) {  // without the bits that they do not have
+      narrow = stored;
+      const unsigned mask = (1u << bit_width(value.dtype())) - 1;
+      for (char& byte : narrow) byte = static_cast<char>(static_cast<unsigned char>(byte) & mask);
+      stored = narrow;
     }
+    out += "\"0x";
+    append_hex_digits(out, stored);
     out += '"';
   } else if (value.elements() > 0) {
     append_elements(out, value, style);

@@ -246,7 +246,7 @@ class StablehloReader {
           fmt::format("this region has {} parameters, and gets {}\n  Give it one for each operand.",
                       block.parameters.size(), arguments.size()));
     }
-    scopes_.emplace_back();
+    scopes_.emplace_back(arguments.size() + block.operations.size());
     for (std::size_t i = 0; i < arguments.size(); i++)
       scopes_.back().emplace(block.parameters[i].name, Value{{arguments[i]}});
     std::vector<Tensor> results;
@@ -294,8 +294,9 @@ class StablehloReader {
   std::vector<Tensor> build(const Operation& operation, std::span<const Tensor> operands) {
     std::vector<Tensor> results;
     try {
-      const ir::LocationScope location(at(operation));
-      results = build_fixed(operation, operands);
+      const SourceLocation place = at(operation);
+      const ir::LocationScope location(place);
+      results = build_fixed(operation, operands, place);
     } catch (const TraceError& error) {
       fail_at(operation, error.what());
     }
@@ -304,17 +305,18 @@ class StablehloReader {
   }
 
   /// With sizes and types that ops have.
-  std::vector<Tensor> build_fixed(const Operation& operation, std::span<const Tensor> operands) {
+  std::vector<Tensor> build_fixed(const Operation& operation, std::span<const Tensor> operands,
+                                  SourceLocation place) {
     if (const auto fixed = with_fixed_sizes(text_, operation, operands))
-      return build_fixed(fixed->operation, fixed->operands);
-    if (const auto real = with_real_types(text_, operation, operands, at(operation)))
-      return quantized_results(operation, build_any(real->operation, real->operands),
-                               at(operation));
-    return build_any(operation, operands);
+      return build_fixed(fixed->operation, fixed->operands, place);
+    if (const auto real = with_real_types(text_, operation, operands, place))
+      return quantized_results(operation, build_any(real->operation, real->operands, place), place);
+    return build_any(operation, operands, place);
   }
 
-  std::vector<Tensor> build_any(const Operation& operation, std::span<const Tensor> operands) {
-    if (operation.name == "stablehlo.constant") return {constant(operation)};
+  std::vector<Tensor> build_any(const Operation& operation, std::span<const Tensor> operands,
+                                SourceLocation place) {
+    if (operation.name == "stablehlo.constant") return {constant(operation, place)};
     if (is_check(operation)) return check(operation, operands);
     if (operation.name == "func.call" || operation.name == "call" ||
         operation.name == "stablehlo.composite")
@@ -331,17 +333,17 @@ class StablehloReader {
            "in other operations.");
     if (op && op->text.read) return construct(*op, operation, operands);
     const std::vector<Function> regions = closed_regions(operation);
-    const ReadOperation read{TextFormat::kStablehlo, text_,     operation, operands, regions,
-                             at(operation),          processes_};
+    const ReadOperation read{
+        TextFormat::kStablehlo, text_, operation, operands, regions, place, processes_};
     if (function) return function(read);
     return make_operation(*op, read);
   }
 
-  Tensor constant(const Operation& operation) const {
+  Tensor constant(const Operation& operation, SourceLocation place) const {
     const mlir::Attribute* const value = operation.find("value");
     if (!value || value->kind != mlir::Attribute::Kind::kElements)
       fail(operation, "the elements are missing\n  Write them as `dense<...>`.");
-    return tensor_of(*value, at(operation));
+    return tensor_of(*value, place);
   }
 
   /// The elements of an element of a tuple.

@@ -245,5 +245,66 @@ TEST(AppendFloat16, KnownNumbers) {
   EXPECT_EQ(written(bfloat16::from_bits(0x7f7f)), "3.39e+38");
 }
 
+/// Reads it as both types, and expects what the C library gives.
+void expect_as_in_c(const std::string& text) {
+  const char* const first = text.data();
+  const char* const last = first + text.size();
+  char* end = nullptr;
+  float narrow = 0;
+  EXPECT_EQ(read_number(first, last, narrow).ptr, last) << text;
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow),
+            std::bit_cast<std::uint32_t>(std::strtof(first, &end)))
+      << text;
+  double wide = 0;
+  EXPECT_EQ(read_number(first, last, wide).ptr, last) << text;
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(wide),
+            std::bit_cast<std::uint64_t>(std::strtod(first, &end)))
+      << text;
+}
+
+TEST(ReadNumber, GivesWhatTheCLibraryGives) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20'000; i++) {
+    std::string text = random() % 2 == 0 ? "-" : "";
+    text += std::to_string(random() >> (random() % 64));
+    if (random() % 4 != 0) text.insert(text[0] == '-' ? 2 : 1, ".0");
+    if (random() % 2 == 0) text += 'e' + std::to_string(static_cast<int>(random() % 37) - 18);
+    expect_as_in_c(text);
+  }
+  for (const char* text : {"0", "-0", "-0.0", "0e5", "0.000", "9007199254740993", "1e22", "1e-22",
+                           "1e23", "4e-7", "00012", "1E+3", "18446744073709551616", "3.4028235e38"})
+    expect_as_in_c(text);
+}
+
+TEST(ReadNumber, RoundsMiddlesOfFloatsToEven) {
+  for (std::uint64_t i = 0; i < 1000; i++) {
+    const std::uint64_t whole = (std::uint64_t{1} << 23) + 977 * i;
+    expect_as_in_c(std::to_string(whole) + ".5");
+    expect_as_in_c(std::to_string(whole) + ".500000001");
+    expect_as_in_c(std::to_string(2 * whole + 1));
+    expect_as_in_c(std::to_string(2 * whole + 1) + "e-1");
+  }
+}
+
+TEST(ReadNumber, EndsWhereStdDoes) {
+  for (const std::string_view text :
+       {"", "-", "+1", ".", ".5", "1.", "1.x", "1e", "1e+", "1e-x", "1.5.2", "12abc", "1e5e5",
+        "--1", "e5", "inf", "1e999", "1e-999", "5,6"}) {
+    float narrow = 2, expected = 2;
+    const char* const last = text.data() + text.size();
+    const std::from_chars_result read = read_number(text.data(), last, narrow);
+    const std::from_chars_result meant = std::from_chars(text.data(), last, expected);
+    EXPECT_EQ(read.ptr, meant.ptr) << text;
+    EXPECT_EQ(read.ec, meant.ec) << text;
+    EXPECT_EQ(narrow, expected) << text;
+  }
+}
+
+TEST(AppendHexDigits, OfEachByte) {
+  std::string out = "0x";
+  append_hex_digits(out, std::string_view("\x00\x0f\xA7\xff", 4));
+  EXPECT_EQ(out, "0x000FA7FF");
+}
+
 }  // namespace
 }  // namespace rondo

@@ -194,12 +194,8 @@ std::string Entries::tensor(Bytes& data) {
     if (!fits) data.fail(fmt::format("{} bytes for the elements of {}", bytes.size(), text));
   }
   if (count == 0) return "dense<> : " + text;
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string result = "dense<\"0x";
-  for (const char byte : bytes) {
-    result += kDigits[static_cast<std::uint8_t>(byte) >> 4];
-    result += kDigits[static_cast<std::uint8_t>(byte) & 15];
-  }
+  append_hex_digits(result, bytes);
   return result + "\"> : " + text;
 }
 

@@ -66,16 +66,7 @@ T parse_real(Cursor& cursor) {
       value = from_bits<T>(static_cast<BitsOf<T>>(infinity | payload));
     }
   } else {
-    using Read = std::conditional_t<std::is_same_v<T, float>, float, double>;
-    const std::string_view digits = cursor.number();
-    Read read = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [next, error] = std::from_chars(digits.data(), end, read);
-    if (digits.empty() || error == std::errc::invalid_argument || next != end)
-      mlir::fail(cursor.text(), at, "expected a number");
-    if (error == std::errc::result_out_of_range)
-      read = static_cast<Read>(std::strtod(std::string(digits).c_str(), nullptr));
-    value = T(read);
+    value = T(cursor.real<std::conditional_t<std::is_same_v<T, float>, float, double>>());
     if (std::isinf(static_cast<double>(value)))
       mlir::fail(cursor.text(), at, "the number is too great for the type");
   }

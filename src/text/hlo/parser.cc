@@ -133,6 +133,21 @@ class Parser {
       }
       return type;
     }
+    if (const TensorType* const known = types_.accept(cursor_)) {
+      type.array = *known;
+    } else {
+      type.array = parse_array_type();
+      types_.add(cursor_.text().substr(at, cursor_.after() - at), type.array);
+    }
+    if (cursor_.peek() == '{') {  // the layout
+      const char first = first_in_braces();
+      if ((first >= '0' && first <= '9') || first == ':') cursor_.bracketed('{');
+    }
+    return type;
+  }
+  /// `f32[2,3]`
+  TensorType parse_array_type() {
+    const mlir::Offset at = cursor_.at();
     const std::string_view dtype = cursor_.word();
     std::vector<std::int64_t> dims;
     cursor_.expect("[");
@@ -142,18 +157,13 @@ class Parser {
         cursor_.fail("sizes that are not known are not supported");
       dims.push_back(cursor_.integer());
     }
-    if (cursor_.peek() == '{') {
-      const char first = first_in_braces();
-      if ((first >= '0' && first <= '9') || first == ':') cursor_.bracketed('{');
-    }
     for (std::size_t i = 0; i < kDTypeCount; i++) {
       if (dtype_name(static_cast<DType>(i)) != dtype) continue;
       try {
-        type.array = {static_cast<DType>(i), Shape(dims)};
+        return {static_cast<DType>(i), Shape(dims)};
       } catch (const Error& error) {
         mlir::fail(cursor_.text(), at, error.what());
       }
-      return type;
     }
     mlir::fail(cursor_.text(), at, fmt::format("the element type {} is not supported", dtype));
   }
@@ -174,15 +184,14 @@ class Parser {
     cursor_.expect("{");
     while (!cursor_.accept("}")) {
       if (cursor_.at_end()) cursor_.fail("expected `}`");
-      computation.instructions.push_back(parse_instruction());
+      parse_instruction(computation.instructions.emplace_back());
     }
     if (computation.instructions.empty())
       mlir::fail(cursor_.text(), computation.at, "the computation is empty");
     nested_--;
   }
 
-  Instruction parse_instruction() {
-    Instruction instruction;
+  void parse_instruction(Instruction& instruction) {
     instruction.is_root = cursor_.accept_word("ROOT");
     mlir::Operation& operation = instruction.operation;
     operation.at = cursor_.at();
@@ -205,10 +214,9 @@ class Parser {
       parse_operands(operation);
     }
     while (cursor_.accept(",")) parse_attribute(instruction);
-    return instruction;
   }
 
-  static void append_arrays(const ValueType& type, std::vector<TensorType>& arrays) {
+  static void append_arrays(const ValueType& type, mlir::Types& arrays) {
     if (!type.is_tuple) arrays.push_back(type.array);
     for (const ValueType& element : type.elements) append_arrays(element, arrays);
   }
@@ -370,6 +378,7 @@ class Parser {
   }
 
   Cursor cursor_;
+  mlir::KnownTypes types_;
   bool has_entry_ = false;
   int nested_ = 0;
 };

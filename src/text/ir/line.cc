@@ -1,9 +1,6 @@
 #include "text/ir/line.h"
 
 #include <charconv>
-#include <functional>
-#include <mutex>
-#include <set>
 #include <vector>
 
 #include "fmt/format.h"
@@ -16,16 +13,6 @@ namespace {
 bool ends_name(char c) {
   return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
          std::string_view("%,:()#").find(c) != std::string_view::npos;
-}
-
-/// A file's name that lives as long as the process, as those of the compiler do.
-const char* lasting_file(std::string_view file) {
-  constexpr std::size_t kMostFiles = 10000;
-  static std::mutex& mutex = *new std::mutex;
-  static auto& files = *new std::set<std::string, std::less<>>;
-  const std::lock_guard lock(mutex);
-  if (files.size() >= kMostFiles && !files.contains(file)) return "";
-  return files.emplace(file).first->c_str();
 }
 
 std::string_view without_spaces(std::string_view text) {
@@ -135,7 +122,7 @@ SourceLocation Line::place() {
   const auto [next, error] = std::from_chars(comment.data() + colon + 1, end, line);
   constexpr std::uint32_t kMostLines = (std::uint32_t{1} << 31) - 1;
   if (error != std::errc() || next != end || line > kMostLines) return {};
-  return {lasting_file(comment.substr(3, colon - 3)), "", line};
+  return {mlir::lasting_file(comment.substr(3, colon - 3)), "", line};
 }
 
 }  // namespace rondo::text::own

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
+#include "base/number_text.h"
 #include "fmt/format.h"
 #include "rondo/error.h"
 
@@ -12,10 +14,8 @@ namespace {
 
 constexpr std::size_t kMostShown = 100;  // letters of a line in an error
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr unsigned kWord = Letters::kLetter | Letters::kDigit;
+constexpr unsigned kNumber = kWord | Letters::kPoint;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ std::string unescaped(std::string_view quoted) {
   return text;
 }
 
-void Cursor::skip() {
+void Cursor::skip_spaces() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
     if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
@@ -79,36 +79,25 @@ void Cursor::skip() {
 bool Cursor::accept_word(std::string_view word) {
   if (!sees(word)) return false;
   const Offset end = at_ + word.size();
-  if (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) return false;
+  if (end < text_.size() && kLetters.is(text_[end], kWord)) return false;
   at_ = end;
   return true;
 }
 
-void Cursor::expect(std::string_view piece) {
-  if (!accept(piece)) fail(fmt::format("expected `{}`", piece));
-}
+void Cursor::fail_expected(std::string_view piece) { fail(fmt::format("expected `{}`", piece)); }
 
 std::string_view Cursor::word() {
   skip();
-  const Offset first = at_;
-  if (at_ < text_.size() && is_letter(text_[at_])) {
-    while (at_ < text_.size() &&
-           (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.'))
-      at_++;
-  }
-  return text_.substr(first, at_ - first);
+  const bool begins = at_ < text_.size() && kLetters.is(text_[at_], Letters::kLetter);
+  return begins ? letters(kNumber) : text_.substr(at_, 0);
 }
 
 std::string_view Cursor::name_after(char mark) {
   expect({&mark, 1});
   if (at_ < text_.size() && text_[at_] == '"') return quoted();
   const Offset first = at_;
-  while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) ||
-                                text_[at_] == '.' || text_[at_] == '-')) {
-    // `[1]->[2]` and `%a->` are not names.
-    if (text_.substr(at_, 2) == "->") break;
-    at_++;
-  }
+  // `[1]->[2]` and `%a->` are not names.
+  while (letters(kNumber), text_.substr(at_, 1) == "-" && text_.substr(at_, 2) != "->") at_++;
   if (at_ == first) fail(fmt::format("expected a name after `{}`", mark));
   return text_.substr(first, at_ - first);
 }
@@ -116,7 +105,11 @@ std::string_view Cursor::name_after(char mark) {
 std::string_view Cursor::quoted() {
   const Offset first = at();
   expect("\"");
-  while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+  while (true) {
+    while (at_ < text_.size() && !kLetters.is(text_[at_], Letters::kQuote)) at_++;
+    if (at_ >= text_.size() || text_[at_] == '"') break;
+    at_ += 2;  // a letter that is escaped
+  }
   if (at_ >= text_.size()) mlir::fail(text_, first, "the string does not end");
   return text_.substr(first + 1, at_++ - first - 1);
 }
@@ -129,6 +122,10 @@ std::string_view Cursor::bracketed(char open) {
   while (!closing.empty()) {
     if (at_ >= text_.size()) mlir::fail(text_, first, fmt::format("`{}` is not closed", open));
     const char c = text_[at_];
+    if (!kLetters.is(c, Letters::kBracket)) {
+      at_++;
+      continue;
+    }
     if (c == '"') {
       quoted();
       continue;
@@ -165,14 +162,35 @@ std::int64_t Cursor::integer() {
 std::string_view Cursor::number() {
   skip();
   const Offset first = at_;
-  if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '+')) at_++;
-  while (at_ < text_.size()) {
-    const char c = text_[at_];
-    const bool sign = (c == '-' || c == '+') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
-    if (!is_digit(c) && !is_letter(c) && c != '.' && !sign) break;
-    at_++;
+  const auto accept_sign = [&] {
+    const bool sign = at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '+');
+    if (sign) at_++;
+    return sign;
+  };
+  accept_sign();
+  const auto after_power = [&] {
+    return at_ > first && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+  };
+  while (letters(kNumber), after_power() && accept_sign()) {
   }
   return text_.substr(first, at_ - first);
 }
+
+template <class T>
+T Cursor::real() {
+  const Offset first = at();
+  const char* const begin = text_.data() + first;
+  const char* const end = text_.data() + text_.size();
+  T value = 0;
+  const auto [next, error] = read_number(begin, end, value);
+  if (error == std::errc::invalid_argument || (next != end && kLetters.is(*next, kNumber)))
+    fail("expected a number");
+  if (error == std::errc::result_out_of_range)
+    value = static_cast<T>(std::strtod(std::string(begin, next).c_str(), nullptr));
+  at_ = static_cast<Offset>(next - text_.data());
+  return value;
+}
+template float Cursor::real<float>();
+template double Cursor::real<double>();
 
 }  // namespace rondo::text::mlir

@@ -1,4 +1,5 @@
 // The elements of `dense<...>`.
+#include <array>
 #include <charconv>
 #include <complex>
 #include <cstring>
@@ -19,7 +20,9 @@ template <class T>
 inline constexpr bool kIsComplexElement<std::complex<T>> = true;
 
 template <class T>
-T parse_bits(Cursor& cursor, std::string_view digits, Offset at) {
+T parse_bits(Cursor& cursor) {
+  const Offset at = cursor.at();
+  const std::string_view digits = cursor.number();
   std::uint64_t bits = 0;
   const auto [next, error] =
       std::from_chars(digits.data() + 2, digits.data() + digits.size(), bits, 16);
@@ -34,21 +37,8 @@ T parse_bits(Cursor& cursor, std::string_view digits, Offset at) {
 
 template <class T>
 T parse_float(Cursor& cursor) {
-  const Offset at = cursor.at();
-  const std::string_view digits = cursor.number();
-  if (digits.substr(0, 2) == "0x" || digits.substr(0, 2) == "0X")
-    return parse_bits<T>(cursor, digits, at);
-  using Read = std::conditional_t<std::is_same_v<T, float>, float, double>;
-  Read value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [next, error] = std::from_chars(digits.data(), end, value);
-  if (digits.empty() || error == std::errc::invalid_argument || next != end)
-    fail(cursor.text(), at, "expected a number");
-  if (error == std::errc::result_out_of_range) {  // too great, or too small: as XLA reads them
-    const double wide = std::strtod(std::string(digits).c_str(), nullptr);
-    return T(static_cast<Read>(wide));
-  }
-  return T(value);
+  if (cursor.sees("0x") || cursor.sees("0X")) return parse_bits<T>(cursor);
+  return T(cursor.real<std::conditional_t<std::is_same_v<T, float>, float, double>>());
 }
 
 template <class T>
@@ -108,12 +98,16 @@ void parse_axis(Cursor& cursor, const Shape& shape, std::int64_t axis, T*& to) {
   cursor.expect("]");
 }
 
-int hex_digit(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
+/// The values of hexadecimal digits; 16 for other letters.
+constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
+  std::array<std::uint8_t, 256> values = {};
+  values.fill(16);
+  for (std::uint8_t i = 0; i < 10; i++) values[static_cast<std::size_t>('0') + i] = i;
+  for (std::uint8_t i = 10; i < 16; i++)
+    values[static_cast<std::size_t>('a') + i - 10] =
+        values[static_cast<std::size_t>('A') + i - 10] = i;
+  return values;
+}();
 
 /// Without the `0x`.
 std::string_view hex_digits(std::string_view text, Offset at, std::string_view quoted) {
@@ -134,14 +128,21 @@ Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
   }
   Literal value = Literal::uninitialized(splat ? TensorType{type.dtype, {}} : type);
   std::byte* const to = value.mutable_bytes();
+  const char* from = digits.data();
+  unsigned wrong = 0;
   for (std::int64_t i = 0; i < bytes; i++) {
-    const auto k = static_cast<std::size_t>(2 * i);
-    const int high = hex_digit(digits[k]), low = hex_digit(digits[k + 1]);
-    if (high < 0 || low < 0) fail(text, at, "expected hexadecimal digits");
-    const auto byte = static_cast<std::uint8_t>(16 * high + low);
-    to[i] = static_cast<std::byte>(is_pred(type.dtype)    ? (byte != 0 ? 1 : 0)
-                                   : is_small(type.dtype) ? detail::wrapped_small(type.dtype, byte)
-                                                          : byte);
+    const unsigned high = kHexDigits[static_cast<unsigned char>(*from++)];
+    const unsigned low = kHexDigits[static_cast<unsigned char>(*from++)];
+    wrong |= high | low;
+    to[i] = static_cast<std::byte>(16 * high + low);
+  }
+  if (wrong >= 16) fail(text, at, "expected hexadecimal digits");
+  if (is_pred(type.dtype) || is_small(type.dtype)) {
+    for (std::int64_t i = 0; i < bytes; i++) {
+      const auto byte = static_cast<std::uint8_t>(to[i]);
+      to[i] = static_cast<std::byte>(is_pred(type.dtype) ? (byte != 0 ? 1 : 0)
+                                                         : detail::wrapped_small(type.dtype, byte));
+    }
   }
   return value;
 }

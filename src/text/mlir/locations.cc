@@ -1,6 +1,9 @@
 #include "text/mlir/locations.h"
 
 #include <limits>
+#include <mutex>
+#include <string>
+#include <unordered_set>
 
 #include "rondo/error.h"
 #include "text/mlir/cursor.h"
@@ -13,6 +16,23 @@ namespace {
 constexpr int kMostLocations = 100;
 
 }  // namespace
+
+const char* lasting_file(std::string_view file) {
+  constexpr std::size_t kMostFiles = 10'000;  // after which their names would take too much memory
+  static std::mutex mutex;
+  static auto* const names = new std::unordered_set<std::string>;
+  // Most places are in the file of the one before.
+  thread_local const std::string* last = nullptr;
+  if (last && *last == file) return last->c_str();
+  const std::lock_guard lock(mutex);
+  auto found = names->find(std::string(file));
+  if (found == names->end()) {
+    if (names->size() >= kMostFiles) return "a file";
+    found = names->emplace(file).first;
+  }
+  last = &*found;
+  return last->c_str();
+}
 
 FilePlace Locations::file(Offset bracket) const {
   if (bracket == kNowhere) return {};

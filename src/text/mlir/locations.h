@@ -15,6 +15,9 @@ struct FilePlace {
   std::uint32_t line = 0;
 };
 
+/// The name of a file that lives as long as the process, as those of nodes do.
+const char* lasting_file(std::string_view file);
+
 class Locations {
  public:
   explicit Locations(std::string_view text) : text_(text) {}

@@ -157,11 +157,11 @@ class Parser {
       if (cursor_.accept("(")) {
         while (!cursor_.accept(")")) {
           if (!function.types.empty()) cursor_.expect(",");
-          parse_type(cursor_, function.types, function.details);
+          parse_type(cursor_, types_, function.types, function.details);
           skip_attributes();
         }
       } else {
-        parse_type(cursor_, function.types, function.details);
+        parse_type(cursor_, types_, function.types, function.details);
       }
     }
     if (cursor_.accept_word("attributes")) skip_attributes();
@@ -186,8 +186,8 @@ class Parser {
       Parameter parameter;
       parameter.name = cursor_.name_after('%');
       cursor_.expect(":");
-      std::vector<TensorType> types;
-      parse_type(cursor_, types, parameter.details);
+      Types types;
+      parse_type(cursor_, types_, types, parameter.details);
       if (types.size() != 1) cursor_.fail("parameters that are tuples are not supported");
       parameter.type = types[0];
       skip_attributes();
@@ -201,7 +201,7 @@ class Parser {
     while (!cursor_.accept("}")) {
       if (cursor_.at_end()) cursor_.fail("expected `}`");
       if (cursor_.peek() == '^') cursor_.fail("regions of several blocks are not supported");
-      block.operations.push_back(parse_operation());
+      parse_operation(block.operations.emplace_back());
     }
   }
 
@@ -230,6 +230,10 @@ class Parser {
 
   Operation parse_operation() {
     Operation operation;
+    parse_operation(operation);
+    return operation;
+  }
+  void parse_operation(Operation& operation) {
     while (cursor_.peek() == '%') {
       Operation::Results results{cursor_.name_after('%')};
       if (cursor_.accept(":")) results.count = static_cast<std::size_t>(cursor_.integer());
@@ -249,7 +253,6 @@ class Parser {
       parse_short(operation);
     }
     operation.location = skip_location(cursor_);
-    return operation;
   }
 
   /// `(%a, %b) <{...}> ({...}, {...}) {...} : (types) -> types`
@@ -294,13 +297,13 @@ class Parser {
     if (cursor_.accept("("))
       operation.types = parse_type_list(")", operation.details);
     else
-      parse_type(cursor_, operation.types, operation.details);
+      parse_type(cursor_, types_, operation.types, operation.details);
   }
-  std::vector<TensorType> parse_type_list(std::string_view close, TypeDetailsPointer& details) {
-    std::vector<TensorType> types;
+  Types parse_type_list(std::string_view close, TypeDetailsPointer& details) {
+    Types types;
     if (!close.empty() && cursor_.accept(close)) return types;
     do {
-      parse_type(cursor_, types, details);
+      parse_type(cursor_, types_, types, details);
     } while (cursor_.accept(","));
     if (!close.empty()) cursor_.expect(close);
     return types;
@@ -308,7 +311,7 @@ class Parser {
 
   /// Operands, words and named attributes in any order, then types and regions.
   void parse_short(Operation& operation) {
-    std::vector<Use> inits;        // of a reduction
+    Uses inits;                    // of a reduction
     std::vector<Parameter> names;  // of what a loop carries
     std::string_view applied;
     while (true) {
@@ -363,7 +366,7 @@ class Parser {
   }
 
   /// `(%a, %b)`, `(%x init: %z)`, `(%i = %a, %s = %b)`, `(%a, k = 3)`.
-  void parse_group(Operation& operation, std::vector<Use>& inits, std::vector<Parameter>& names) {
+  void parse_group(Operation& operation, Uses& inits, std::vector<Parameter>& names) {
     cursor_.expect("(");
     bool first = true;
     while (!cursor_.accept(")")) {
@@ -469,6 +472,7 @@ class Parser {
 
   Cursor cursor_;
   Aliases aliases_;
+  KnownTypes types_;
   Locations locations_;
   int nested_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "rondo/literal.h"
 #include "rondo/type.h"
 
@@ -86,6 +87,10 @@ struct TypeDetails {
 };
 using TypeDetailsPointer = std::shared_ptr<TypeDetails>;  // null if there is nothing to say
 
+// Most operations have few of these, which then take no memory of their own.
+using Types = absl::InlinedVector<TensorType, 2>;
+using Uses = absl::InlinedVector<Use, 2>;
+
 struct Operation;
 struct Parameter {
   std::string_view name = {};
@@ -106,14 +111,14 @@ struct Operation {
   std::string_view name = {};
   Offset at = 0;
   Offset location = kNowhere;  // the bracket of `loc(...)`
-  std::vector<Results> results = {};
-  std::vector<Use> operands = {};
+  absl::InlinedVector<Results, 1> results = {};
+  Uses operands = {};
   std::vector<std::string_view> words = {};  // of the short form, without a name: `LT`, `SIGNED`
   std::vector<Entry> attributes = {};
   std::vector<Block> regions = {};
   bool has_operand_types = false;
-  std::vector<TensorType> operand_types = {};
-  std::vector<TensorType> types = {};  // of the results, or whatever types the short form has
+  Types operand_types = {};
+  Types types = {};  // of the results, or whatever types the short form has
   TypeDetailsPointer operand_details = nullptr, details = nullptr;  // of both lists of types
 
   const Attribute* find(std::string_view name_of_entry) const {

@@ -14,6 +14,8 @@ namespace {
 
 using Kind = Attribute::Kind;
 
+constexpr std::size_t kUsualElements = 2;  // of lists
+
 DType parse_element_type(Cursor& cursor) {
   struct Named {
     std::string_view name;
@@ -225,6 +227,7 @@ Attribute parse_list(Cursor& cursor, const Aliases& aliases, int nested) {
   cursor.expect("[");
   while (!cursor.accept("]")) {
     if (!list.list.empty()) cursor.expect(",");
+    if (list.list.empty()) list.list.reserve(kUsualElements);
     list.list.push_back(parse_attribute(cursor, aliases, nested + 1));
   }
   return list;
@@ -248,6 +251,7 @@ Attribute parse_array(Cursor& cursor, const Aliases& aliases, int nested) {
   cursor.expect("<");
   cursor.word();
   if (cursor.accept(":")) {
+    list.list.reserve(kUsualElements);
     do {
       list.list.push_back(parse_attribute(cursor, aliases, nested + 1));
     } while (cursor.accept(","));
@@ -327,11 +331,18 @@ TensorType parse_tensor_type(Cursor& cursor) {
   return parse_tensor(cursor, 0, nullptr);
 }
 
-void parse_type(Cursor& cursor, std::vector<TensorType>& types, TypeDetailsPointer& details,
+void parse_type(Cursor& cursor, KnownTypes& known, Types& types, TypeDetailsPointer& details,
                 int nested) {
   if (nested > kMostNested) cursor.fail(fmt::format("nested deeper than {}", kMostNested));
+  if (const TensorType* const type = known.accept(cursor)) {
+    types.push_back(*type);
+    return;
+  }
+  const Offset at = cursor.at();
   if (cursor.accept_word("tensor")) {
     types.push_back(parse_tensor(cursor, types.size(), &details));
+    const std::string_view text = cursor.text().substr(at, cursor.after() - at);
+    if (text.find_first_of("?!") == text.npos) known.add(text, types.back());
   } else if (cursor.accept_word("tuple")) {
     std::vector<std::size_t> tuple;
     cursor.expect("<");
@@ -339,7 +350,7 @@ void parse_type(Cursor& cursor, std::vector<TensorType>& types, TypeDetailsPoint
     while (!cursor.accept(">")) {
       if (!std::exchange(first, false)) cursor.expect(",");
       const std::size_t before = types.size();
-      parse_type(cursor, types, details, nested + 1);
+      parse_type(cursor, known, types, details, nested + 1);
       tuple.push_back(types.size() - before);
     }
     some(details).is_tuple = true;
@@ -370,6 +381,7 @@ void parse_entries(Cursor& cursor, std::string_view open, std::string_view close
     if (entry.name.empty()) cursor.fail("expected the name of an attribute");
     entry.value.at = cursor.at();
     if (cursor.accept("=")) entry.value = parse_attribute(cursor, aliases, nested + 1);
+    if (entries.empty()) entries.reserve(kUsualElements);
     entries.push_back(std::move(entry));
   }
 }

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "text/mlir/cursor.h"
+#include "text/mlir/known_types.h"
 #include "text/mlir/program.h"
 
 namespace rondo::text::mlir {
@@ -28,7 +29,7 @@ struct Aliases {
 TensorType parse_tensor_type(Cursor& cursor);
 /// Appends the arrays of a type: of a tensor, whose elements may be quantized and whose sizes may
 /// be unknown, a token, or a tuple of types.
-void parse_type(Cursor& cursor, std::vector<TensorType>& types, TypeDetailsPointer& details,
+void parse_type(Cursor& cursor, KnownTypes& known, Types& types, TypeDetailsPointer& details,
                 int nested = 0);
 Attribute parse_attribute(Cursor& cursor, const Aliases& aliases, int nested = 0);
 /// `{a = 1 : i64, b}`, or with other brackets; appends the entries.
