@@ -48,7 +48,8 @@ class AttributeReader final : public ir::AttributeCodec {
     const Attribute* attribute = find({"padding"}, Need::kRequired);
     if (attribute->kind != Kind::kList) fail_at(*attribute, {"padding"}, "like 1_0x0_2_1");
     const bool one_axis = !attribute->list.empty() && attribute->list[0].kind == Kind::kInteger;
-    for (const Attribute& axis : one_axis ? std::vector{*attribute} : attribute->list) {
+    const auto axes = one_axis ? std::span(attribute, 1) : std::span(attribute->list);
+    for (const Attribute& axis : axes) {
       std::vector<std::int64_t> numbers = integers_of(axis, {"padding"});
       if (numbers.size() == 2) numbers.push_back(0);
       if (numbers.size() != 3) fail_at(*attribute, {"padding"}, "like 1_0x0_2_1");

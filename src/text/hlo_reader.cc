@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "control_flow/function_call.h"
 #include "fmt/format.h"
 #include "ir/read_construct.h"
@@ -167,6 +168,15 @@ class HloReader {
         types, std::move(names), at);
   }
 
+  /// Of an operation: one for all that have the same.
+  Function region_of(const Computation& computation, std::string_view name, SourceLocation at) {
+    const auto found = regions_.find({&computation, name});
+    if (found != regions_.end()) return found->second;
+    Function made = traced(computation, std::string(name), at);
+    regions_.emplace(std::pair(&computation, name), made);
+    return made;
+  }
+
   HloValue build_computation(const Computation& computation, std::span<const HloValue> arguments) {
     if (++calls_ > kMostCalls)
       mlir::fail(text_, computation.at,
@@ -175,7 +185,7 @@ class HloReader {
     absl::flat_hash_map<std::string_view, HloValue> values(computation.instructions.size());
     const Instruction* root = &computation.instructions.back();
     for (const Instruction& instruction : computation.instructions) {
-      std::vector<HloValue> operands;
+      absl::InlinedVector<HloValue, 2> operands;
       for (const mlir::Use& use : instruction.operation.operands) {
         const auto found = values.find(use.name);
         if (found == values.end())
@@ -217,6 +227,7 @@ class HloReader {
       if (operation.name == "copy" && operands.size() == 1) return operands[0];
       if (is_call(instruction)) return call(instruction, operands);
       std::vector<Tensor> arrays;
+      arrays.reserve(operands.size());
       for (const HloValue& operand : operands) operand.append_arrays(arrays);
       return value_of(instruction, build_arrays(instruction, arrays, place));
     } catch (const TraceError& error) {
@@ -284,7 +295,7 @@ class HloReader {
            "in other operations.");
     std::vector<Function> regions;
     for (std::size_t i = 0; i < instruction.called.size(); i++)
-      regions.push_back(traced(computation_of(instruction, i), std::string(operation.name), at));
+      regions.push_back(region_of(computation_of(instruction, i), operation.name, at));
     const ReadOperation read{TextFormat::kHlo, text_, operation, arrays, regions, at, &processes_};
     return function ? function(read) : make_operation(*op, read);
   }
@@ -391,6 +402,7 @@ class HloReader {
   const hlo::Module module_;
   const TextLines lines_;
   absl::flat_hash_map<std::string_view, const Computation*> by_name_;
+  absl::flat_hash_map<std::pair<const Computation*, std::string_view>, Function> regions_;
   std::size_t calls_ = 0;  // that are being read, within each other
   Callees callees_;
   Processes processes_;  // that run the program

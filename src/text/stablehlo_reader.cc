@@ -73,7 +73,7 @@ class StablehloReader {
   /// Of this module, in order: those that hold checks, or @main without any, or else all.
   std::vector<CheckedFunction> checked_functions() {
     const auto has_checks = [](const Operation& function) {
-      const std::vector<Operation>& operations = function.regions[0].operations;
+      const mlir::Operations& operations = function.regions[0].operations;
       return std::any_of(operations.begin(), operations.end(), is_check);
     };
     const bool any = std::any_of(module_.functions.begin(), module_.functions.end(), has_checks);
@@ -240,7 +240,7 @@ class StablehloReader {
   /// What the last operation, a return, gives.
   std::vector<Tensor> build_block(const Block& block, std::span<const Tensor> arguments) {
     if (block.parameters.size() != arguments.size()) {
-      const mlir::Offset place = block.operations.empty() ? 0 : block.operations[0].at;
+      const mlir::Offset place = block.operations.empty() ? 0 : block.operations.front().at;
       mlir::fail(
           text_, place,
           fmt::format("this region has {} parameters, and gets {}\n  Give it one for each operand.",
@@ -253,6 +253,7 @@ class StablehloReader {
     bool returns = false;
     for (const Operation& operation : block.operations) {
       std::vector<Tensor> operands;
+      operands.reserve(operation.operands.size());
       for (const mlir::Use& use : operation.operands) append_value(operation, use, operands);
       if (operation.name == "stablehlo.return" || operation.name == "func.return" ||
           operation.name == "return") {

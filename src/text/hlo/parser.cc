@@ -298,6 +298,8 @@ class Parser {
       attribute.integer = value;
       return attribute;
     };
+    for (Attribute* const each : {&starts, &limits, &strides})
+      each->list.reserve(mlir::kUsualElements);
     cursor_.expect("{");
     while (!cursor_.accept("}")) {
       if (!starts.list.empty()) cursor_.expect(",");
@@ -308,6 +310,7 @@ class Parser {
       strides.list.push_back(number(cursor_.accept(":") ? cursor_.integer() : 1));
       cursor_.expect("]");
     }
+    operation.attributes.reserve(3);
     operation.attributes.push_back({"start_indices", std::move(starts)});
     operation.attributes.push_back({"limit_indices", std::move(limits)});
     operation.attributes.push_back({"strides", std::move(strides)});
@@ -333,7 +336,10 @@ class Parser {
     if (cursor_.accept("{")) {
       if (++nested_ > kMostNested) cursor_.fail(fmt::format("nested deeper than {}", kMostNested));
       while (!cursor_.accept("}")) {
-        if (!value.list.empty()) cursor_.expect(",");
+        if (value.list.empty())
+          value.list.reserve(mlir::kUsualElements);
+        else
+          cursor_.expect(",");
         value.list.push_back(parse_value());
       }
       nested_--;
@@ -363,6 +369,7 @@ class Parser {
     for (const char separator : {'x', '_'}) {
       if (word.find(separator) == word.npos) continue;
       Attribute list = attribute_of(Kind::kList, at);
+      list.list.reserve(mlir::kUsualElements);
       for (std::size_t begin = 0; begin <= word.size();) {
         const std::size_t stop = std::min(word.find(separator, begin), word.size());
         list.list.push_back(value_of(word.substr(begin, stop - begin), at));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <string_view>
 #include <vector>
 
@@ -40,7 +41,7 @@ struct Instruction {
 struct Computation {
   std::string_view name;
   mlir::Offset at = 0;
-  std::vector<Instruction> instructions;
+  std::list<Instruction> instructions;  // none of which moves when more are read
 };
 
 struct Module {

@@ -123,7 +123,7 @@ class Parser {
     return true;
   }
 
-  void add_function(std::vector<Operation>& functions) {
+  void add_function(Operations& functions) {
     const Offset at = cursor_.at();
     if (cursor_.sees("\"")) {
       functions.push_back(parse_operation());
@@ -405,6 +405,7 @@ class Parser {
       attribute.integer = value;
       return attribute;
     };
+    for (Attribute* const each : {&starts, &limits, &strides}) each->list.reserve(kUsualElements);
     cursor_.expect("[");
     while (!cursor_.accept("]")) {
       if (!starts.list.empty()) cursor_.expect(",");

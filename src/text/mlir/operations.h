@@ -14,7 +14,7 @@ inline constexpr int kMostNestedRegions = 100;
 
 /// Functions: operations `func.func` with the attribute `sym_name` and one region.
 struct Module {
-  std::vector<Operation> functions = {};
+  Operations functions = {};
   std::vector<Entry> attributes = {};
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -92,6 +93,7 @@ using Types = absl::InlinedVector<TensorType, 2>;
 using Uses = absl::InlinedVector<Use, 2>;
 
 struct Operation;
+using Operations = std::list<Operation>;  // none of which moves when more are read
 struct Parameter {
   std::string_view name = {};
   TensorType type = {};
@@ -100,7 +102,7 @@ struct Parameter {
 };
 struct Block {
   std::vector<Parameter> parameters = {};
-  std::vector<Operation> operations;
+  Operations operations;
 };
 
 struct Operation {

@@ -14,8 +14,6 @@ namespace {
 
 using Kind = Attribute::Kind;
 
-constexpr std::size_t kUsualElements = 2;  // of lists
-
 DType parse_element_type(Cursor& cursor) {
   struct Named {
     std::string_view name;
@@ -381,7 +379,7 @@ void parse_entries(Cursor& cursor, std::string_view open, std::string_view close
     if (entry.name.empty()) cursor.fail("expected the name of an attribute");
     entry.value.at = cursor.at();
     if (cursor.accept("=")) entry.value = parse_attribute(cursor, aliases, nested + 1);
-    if (entries.empty()) entries.reserve(kUsualElements);
+    if (entries.empty()) entries.reserve(kUsualEntries);
     entries.push_back(std::move(entry));
   }
 }

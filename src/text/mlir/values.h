@@ -13,6 +13,8 @@ namespace rondo::text::mlir {
 
 /// Regions, lists and dictionaries within each other; more is an error.
 inline constexpr int kMostNested = 100;
+/// Memory for so many is taken at once.
+inline constexpr std::size_t kUsualElements = 2, kUsualEntries = 3;
 
 /// `name: "0x..."` of the section `{-# ... #-}` after the module.
 struct Resource {
