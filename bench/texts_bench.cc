@@ -4,10 +4,12 @@
 //
 // "chain" is elementwise ops without attributes, "mixed" has slices, products, reductions and
 // selections, "constants" has large arrays. An artifact is a file: RONDO_ARTIFACT=program.mlirbc.
+// What is read is written to the folder RONDO_TEXTS, if it is set, for bench/parse_with_jax.py.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -58,15 +60,16 @@ constexpr const char* kPrograms[] = {"chain", "mixed", "constants"};
 
 struct Format {
   const char* name;
+  const char* ending;  // of a file
   std::string (*print)(const Function&);
   Function (*read)(std::string_view);
 };
 constexpr Format kFormats[] = {
-    {"hlo", [](const Function& f) { return to_hlo_text(f); },
+    {"hlo", "hlo", [](const Function& f) { return to_hlo_text(f); },
      [](std::string_view text) { return parse_hlo_text(text); }},
-    {"stablehlo", [](const Function& f) { return to_stablehlo_text(f); },
+    {"stablehlo", "mlir", [](const Function& f) { return to_stablehlo_text(f); },
      [](std::string_view text) { return parse_stablehlo_text(text); }},
-    {"ir", [](const Function& f) { return to_text(f, {.full = true}); },
+    {"ir", "txt", [](const Function& f) { return to_text(f, {.full = true}); },
      [](std::string_view text) { return parse_text(text); }},
 };
 
@@ -87,6 +90,10 @@ void Print(benchmark::State& state, int which, const Format& format) {
 
 void Read(benchmark::State& state, int which, const Format& format) {
   const std::string text = format.print(program(which));
+  if (const char* folder = std::getenv("RONDO_TEXTS")) {
+    std::ofstream file(std::string(folder) + '/' + kPrograms[which] + '.' + format.ending);
+    file << text;
+  }
   for (auto _ : state) benchmark::DoNotOptimize(format.read(text));
   set_rates(state, text);
 }
