@@ -118,6 +118,29 @@ TEST(ReadHlo, SeveralResultsWhoseTypesAreLeftOut) {
                   .identical(Literal::from(std::vector<std::int32_t>{1, 2, 0})));
 }
 
+TEST(ReadHlo, RegionsThatOperationsShareStayOneFunction) {
+  const Function program = parse_hlo_text(R"(
+HloModule main
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[3,4] parameter(0)
+  zero = f32[] constant(0)
+  rows = f32[3] reduce(x, zero), dimensions={1}, to_apply=add
+  ROOT all = f32[] reduce(rows, zero), dimensions={0}, to_apply=add
+}
+)");
+  const std::string printed = to_hlo_text(program);
+  std::size_t additions = 0;
+  for (std::size_t at = printed.find(" add("); at != printed.npos;
+       at = printed.find(" add(", at + 1))
+    additions++;
+  EXPECT_EQ(additions, 1u) << printed;
+}
+
 void expect_round_trip(const Function& program, const std::vector<Literal>& arguments) {
   const auto print = [](const Function& function) { return to_hlo_text(function); };
   testing::expect_round_trip(program, arguments, print, parse_hlo_text);

@@ -79,7 +79,7 @@ class Cursor {
   /// Whether the text goes on with `piece`.
   [[gnu::always_inline]] bool sees(std::string_view piece) {
     skip();
-    return text_.size() - at_ >= piece.size() &&
+    return text_.size() >= at_ + piece.size() &&
            std::memcmp(text_.data() + at_, piece.data(), piece.size()) == 0;
   }
   /// Goes past the piece if the text goes on with it.
