@@ -50,6 +50,7 @@ class LaneLayout {
 
   void run() {
     find_uses();
+    order_places();
     for (std::uint32_t i = 0; i < uses_.size(); i++) {
       const std::optional<Rows> rows = rows_of(i);
       if (rows && is_alone(i)) rearrange(uses_[i], *rows);
@@ -196,16 +197,31 @@ class LaneLayout {
            program_.lanes[access.lanes].known_count == bytes / rows.width;
   }
 
+  /// The places of the arena by their offsets, each with the farthest end so far.
+  void order_places() {
+    for (std::uint32_t i = 0; i < uses_.size(); i++) {
+      if (program_.buffers[i].storage == Storage::kArena) by_offset_.push_back({i, 0});
+    }
+    const auto offset = [&](const Placed& placed) { return program_.buffers[placed.place].offset; };
+    std::sort(by_offset_.begin(), by_offset_.end(),
+              [&](const Placed& a, const Placed& b) { return offset(a) < offset(b); });
+    std::int64_t end = 0;
+    for (Placed& placed : by_offset_)
+      placed.end = end = std::max(end, offset(placed) + program_.buffers[placed.place].bytes);
+  }
+
   /// Whether no other place is in its memory while it is in use.
   bool is_alone(std::uint32_t place) const {
     const Buffer& own = program_.buffers[place];
-    for (std::uint32_t i = 0; i < uses_.size(); i++) {
-      const Buffer& other = program_.buffers[i];
-      if (i == place || other.storage != Storage::kArena) continue;
-      if (other.offset >= own.offset + own.bytes || own.offset >= other.offset + other.bytes)
-        continue;
-      if (uses_[i].escapes ||
-          (uses_[i].first <= uses_[place].last && uses_[place].first <= uses_[i].last))
+    auto next =
+        std::partition_point(by_offset_.begin(), by_offset_.end(),
+                             [&](const Placed& placed) { return placed.end <= own.offset; });
+    for (; next != by_offset_.end(); ++next) {
+      const Buffer& other = program_.buffers[next->place];
+      if (other.offset >= own.offset + own.bytes) break;
+      if (next->place == place || own.offset >= other.offset + other.bytes) continue;
+      const Use &use = uses_[place], &of_other = uses_[next->place];
+      if (of_other.escapes || (of_other.first <= use.last && use.first <= of_other.last))
         return false;
     }
     return true;
@@ -233,6 +249,11 @@ class LaneLayout {
 
   Program& program_;
   std::vector<Use> uses_;  // of each place
+  struct Placed {
+    std::uint32_t place;
+    std::int64_t end;
+  };
+  std::vector<Placed> by_offset_;
   absl::flat_hash_map<Value, std::uint32_t> places_;
   absl::flat_hash_map<Value, std::uint64_t> constants_;
   Limits limits_;

@@ -36,7 +36,7 @@ template <class T>
 bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::Host& host);
 
 /// The solutions in place of the right sides: x has m columns (rows, if a is on the right) for the
-/// triangle of a (n x n), whose diagonal must have normal reciprocals.
+/// triangle of a (n x n). Like our kernel it multiplies by the reciprocals of the diagonal.
 template <class T>
 bool lapack_triangular_solve(const T* a, std::int64_t n, const TriangularSolveOptions& options,
                              T* x, std::int64_t m, ir::Host& host);
