@@ -1,5 +1,7 @@
 // Factorisations of small matrices, which are code of the loops around them: compared with the
 // kernels of the reference bit by bit, and with plain loops.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -114,30 +116,31 @@ TEST(SmallMatrices, AreNanOrSingularAsTheKernelsSay) {
 // Tall, wide and with columns that have nothing below the diagonal. By the definition: q has
 // orthonormal columns, r is upper triangular with LAPACK's signs, and q r is the matrix.
 TEST(SmallMatrices, AreProductsOfAnOrthogonalAndATriangularOne) {
-  for (const auto& [m, n] : {std::pair{6, 3}, std::pair{3, 6}, std::pair{1, 4}}) {
+  using Sizes = std::array<std::int64_t, 2>;
+  for (const auto& [m, n] : {Sizes{6, 3}, Sizes{3, 6}, Sizes{1, 4}}) {
     Literal x = random_values({5, m, n}, DType::kF64, 4);
     x = where(iota({DType::kS32, {5, m, n}}, 0) == 4, 0, Tensor(x)).eval();
     const Function f = trace([](Tensor x) { return map([](Tensor a) { return qr(a); }, x); }, x);
     SCOPED_TRACE(f.str());
     const std::vector<Literal> got = expect_agreement(f, {x});
     EXPECT_EQ(calls_kernels(f), !is_native());
-    const int k = std::min(m, n);
-    for (int matrix = 0; matrix < 5; matrix++) {
+    const std::int64_t k = std::min(m, n);
+    for (std::int64_t matrix = 0; matrix < 5; matrix++) {
       const double* a = x.data<double>().data() + matrix * m * n;
       const double* q = got[0].data<double>().data() + matrix * m * k;
       const double* r = got[1].data<double>().data() + matrix * k * n;
-      for (int i = 0; i < m; i++) {
-        for (int j = 0; j < n; j++) {
+      for (std::int64_t i = 0; i < m; i++) {
+        for (std::int64_t j = 0; j < n; j++) {
           double product = 0;
-          for (int c = 0; c < k; c++) product += q[i * k + c] * r[c * n + j];
+          for (std::int64_t c = 0; c < k; c++) product += q[i * k + c] * r[c * n + j];
           EXPECT_NEAR(product, a[i * n + j], 1e-14);
         }
       }
-      for (int i = 0; i < k; i++) {
-        for (int j = 0; j < k; j++) {
+      for (std::int64_t i = 0; i < k; i++) {
+        for (std::int64_t j = 0; j < k; j++) {
           double product = 0;
-          for (int c = 0; c < m; c++) product += q[c * k + i] * q[c * k + j];
-          EXPECT_NEAR(product, i == j, 1e-14);
+          for (std::int64_t c = 0; c < m; c++) product += q[c * k + i] * q[c * k + j];
+          EXPECT_NEAR(product, i == j ? 1 : 0, 1e-14);
           EXPECT_TRUE(j >= i || r[i * n + j] == 0);
         }
       }
