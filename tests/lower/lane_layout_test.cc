@@ -11,8 +11,8 @@
 namespace rondo::lower {
 namespace {
 
-constexpr std::int64_t kTrips = 3, kLanes = 16, kElements = 5;
-constexpr std::int64_t kBytes = kTrips * kLanes * kElements * 8;
+constexpr std::int64_t kTrips = 3, kRowLanes = 16, kElements = 5;
+constexpr std::int64_t kBytes = kTrips * kRowLanes * kElements * 8;
 
 /// Stores to [trips][lanes][elements] by lane what it loads from an argument of that shape, and
 /// back to a result. `between` uses the place otherwise.
@@ -23,10 +23,10 @@ Program copies(const std::function<void(Builder&, Value place)>& between) {
   const Value place = b.buffer({Storage::kArena, 0, 0, kBytes});
   const auto copy = [&](Value from, Value to) {
     const Value trip = b.program().fors[b.begin_for(b.index(0), b.index(kTrips), 1, {})].index;
-    const Value lane = b.program().lanes[b.begin_lanes(b.index(kLanes))].index;
+    const Value lane = b.program().lanes[b.begin_lanes(b.index(kRowLanes))].index;
     for (std::int64_t i = 0; i < kElements; i++) {
       const auto at = [&](Value base) {
-        return Address{base, i * 8, {{trip, kLanes * kElements * 8}, {lane, kElements * 8}}};
+        return Address{base, i * 8, {{trip, kRowLanes * kElements * 8}, {lane, kElements * 8}}};
       };
       b.store(b.load(Type::kF64, at(from)), at(to));
     }
@@ -56,11 +56,11 @@ Counts accesses_of_place(const Program& program) {
     const Address& address = program.addresses[op.bits];
     if (address.base != place || address.terms.size() != 2) continue;
     counts.all++;
-    EXPECT_EQ(address.terms[0].stride, kLanes * kElements * 8);
+    EXPECT_EQ(address.terms[0].stride, kRowLanes * kElements * 8);
     if (address.terms[1].stride != 8) continue;
     counts.together++;
-    EXPECT_EQ(address.offset % (kLanes * 8), 0);
-    EXPECT_LT(address.offset, kLanes * kElements * 8);
+    EXPECT_EQ(address.offset % (kRowLanes * 8), 0);
+    EXPECT_LT(address.offset, kRowLanes * kElements * 8);
   }
   return counts;
 }
@@ -83,12 +83,13 @@ TEST(LaneLayout, FollowsOtherIndices) {
   // An element by trip, lane and element, in loops without lanes.
   Program program = copies([](Builder& b, Value place) {
     const Value trip = b.program().fors[b.begin_for(b.index(0), b.index(kTrips), 1, {})].index;
-    const Value row = b.program().fors[b.begin_for(b.index(0), b.index(kLanes - 1), 1, {})].index;
+    const Value row =
+        b.program().fors[b.begin_for(b.index(0), b.index(kRowLanes - 1), 1, {})].index;
     const Value i = b.program().fors[b.begin_for(b.index(0), b.index(kElements - 2), 1, {})].index;
     b.store(b.number(Type::kF64, 1),
             {place,
              (1 * kElements + 2) * 8,
-             {{trip, kLanes * kElements * 8}, {row, kElements * 8}, {i, 8}}});
+             {{trip, kRowLanes * kElements * 8}, {row, kElements * 8}, {i, 8}}});
     for (int k = 0; k < 3; k++) b.end_for({});
   });
   lay_out_by_lane(program);
@@ -97,10 +98,10 @@ TEST(LaneLayout, FollowsOtherIndices) {
   EXPECT_EQ(counts.together, 2 * kElements);
   for (const Address& address : program.addresses) {
     if (address.terms.size() != 3) continue;
-    EXPECT_EQ(address.offset, (1 + 2 * kLanes) * 8);
-    EXPECT_EQ(address.terms[0].stride, kLanes * kElements * 8);
+    EXPECT_EQ(address.offset, (1 + 2 * kRowLanes) * 8);
+    EXPECT_EQ(address.terms[0].stride, kRowLanes * kElements * 8);
     EXPECT_EQ(address.terms[1].stride, 8);
-    EXPECT_EQ(address.terms[2].stride, kLanes * 8);
+    EXPECT_EQ(address.terms[2].stride, kRowLanes * 8);
   }
 }
 
@@ -128,10 +129,11 @@ TEST(LaneLayout, KeepsWhatLoopsOverElementsUseAsOften) {
     expect_rearranged(times < 2, [times](Builder& b, Value place) {
       for (int k = 0; k < times; k++) {
         const Value trip = b.program().fors[b.begin_for(b.index(0), b.index(kTrips), 1, {})].index;
-        const Value row = b.program().fors[b.begin_for(b.index(0), b.index(kLanes), 1, {})].index;
+        const Value row =
+            b.program().fors[b.begin_for(b.index(0), b.index(kRowLanes), 1, {})].index;
         const Value i = b.program().lanes[b.begin_lanes(b.index(kElements))].index;
         b.store(b.number(Type::kF64, 1),
-                {place, 0, {{trip, kLanes * kElements * 8}, {row, kElements * 8}, {i, 8}}});
+                {place, 0, {{trip, kRowLanes * kElements * 8}, {row, kElements * 8}, {i, 8}}});
         b.end_lanes();
         b.end_for({});
         b.end_for({});
