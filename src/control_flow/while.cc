@@ -70,13 +70,23 @@ ir::Attributes while_relayout(const ir::Node& node, const ir::RegionLayout& layo
 std::vector<Tensor> read_while(const ir::ReadConstruct& read) {
   if (read.regions.size() != 2)
     ir::fail("while", "needs a condition and a body\n  Give two regions, in this order.", read.at);
+  const RegionCallable condition = [&](std::span<const Tensor> carry) {
+    Leaves go_on = read.regions[0](carry);
+    if (go_on.values.size() != 1) {
+      ir::fail(
+          "while",
+          fmt::format("the condition gives {} values\n  Return one pred[].", go_on.values.size()),
+          read.at);
+    }
+    return go_on;
+  };
   const RegionCallable body = [&](std::span<const Tensor> carry) {
     Leaves next = read.regions[1](carry);
     if (next.values.size() == read.names.size()) next.paths = read.names;
     return next;
   };
   const std::vector<Tensor> results =
-      traced_while(read.regions[0], body, {read.operands, read.names}, {}, read.at);
+      traced_while(condition, body, {read.operands, read.names}, {}, read.at);
   return results.empty() ? results : read_counted(*results[0].node());
 }
 

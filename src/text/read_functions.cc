@@ -165,7 +165,11 @@ std::vector<Tensor> read_same(const ReadOperation& read) {
 /// New leading axes.
 std::vector<Tensor> read_broadcast(const ReadOperation& read) {
   check_operands(read, 1);
-  return {broadcast_to({read.operands[0], read.at}, read.operation.types.at(0).shape)};
+  if (read.operation.types.size() != 1)
+    mlir::fail(read.text, read.operation.at,
+               fmt::format("{}: the type of the result is missing\n  Write it after the operands.",
+                           read.operation.name));
+  return {broadcast_to({read.operands[0], read.at}, read.operation.types[0].shape)};
 }
 
 /// Custom calls by which partitioners annotate values.

@@ -167,6 +167,11 @@ constexpr Malformed kStablehlo[] = {
     {"!func.func @main(%x: tensor<4611686018427387904x2xf32>) -> tensor<f32> {\n  return %x : "
      "tensor<f32>\n}\n",
      "1:27", "shape [4611686018427387904,2] has more than 2^62 elements\n  Give smaller sizes."},
+    {"  %0 = stablehlo.while(%i = %n) : tensor<i32>\n  cond {\n    stablehlo.return\n  } do {\n    "
+     "stablehlo.return %i : tensor<i32>\n  }",
+     "2:8", "while: the condition gives 0 values\n  at StableHLO text:2\n  Return one pred[]."},
+    {"  %0 = \"stablehlo.broadcast\"(%x) {broadcast_sizes = array<i64: 3>} : (tensor<2xf32>) -> ()",
+     "2:8", "stablehlo.broadcast: the type of the result is missing\n  Write it"},
     {"  %0 = stablehlo.nonsense %x : tensor<2xf32>", "2:8",
      "stablehlo.nonsense: this operation is not supported"},
     {"  %0 = arith.addf %x, %x : tensor<2xf32>", "2:8",

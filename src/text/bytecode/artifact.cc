@@ -301,8 +301,11 @@ class ArtifactPrinter {
           data.fail(fmt::format("axis {} of a convolution", axis));
         labels[static_cast<std::size_t>(axis)] = std::move(label);
       };
-      set(axes_of(attributes, first, data).at(0), std::string(1, first_letter));
-      set(axes_of(attributes, second, data).at(0), std::string(1, second_letter));
+      for (const auto& [name, letter] : {std::pair(first, first_letter), {second, second_letter}}) {
+        const std::vector<std::int64_t> axis = axes_of(attributes, name, data);
+        if (axis.size() != 1) data.fail(fmt::format("{} is not one axis", name));
+        set(axis[0], std::string(1, letter));
+      }
       for (std::size_t i = 0; i < axes.size(); i++) set(axes[i], std::to_string(i));
       text += side == 0 ? "[" : side == 1 ? "]x[" : "]->[";
       for (std::size_t i = 0; i < labels.size(); i++) text += (i > 0 ? ", " : "") + labels[i];
