@@ -5,24 +5,17 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "race.h"
 #include "rondo/rondo.h"
 
 namespace rondo {
 namespace {
 
 constexpr std::int64_t kTrips = 200;
-
-double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 enum class Method { kCholesky, kLu };
 
@@ -82,12 +75,10 @@ void solve_in_scan(benchmark::State& state, Method method, bool differentiates) 
     return grad<0>([&](Tensor m, Tensor y) { return sum(value(m, y)); })(matrix, x);
   };
   const Literal matrix = Literal::from(base, {n, n}), x = Literal::from(start, {lanes, n});
-  const double begin = 0;
   Executable program;
-  const double compiling =
-      begin + seconds_of([&] {
-        program = compile(differentiates ? trace(gradient, matrix, x) : trace(value, matrix, x));
-      });
+  const double compiling = bench::seconds_of([&] {
+    program = compile(differentiates ? trace(gradient, matrix, x) : trace(value, matrix, x));
+  });
   const std::vector<Literal> arguments{matrix, x};
   const auto eigen = [&] {
     n == 4 ? with_eigen<4>(method, lanes, want) : with_eigen<6>(method, lanes, want);
@@ -101,14 +92,12 @@ void solve_in_scan(benchmark::State& state, Method method, bool differentiates) 
       return;
     }
   }
-  double least = 1e30, least_of_eigen = 1e30;
-  for (auto _ : state) {
-    least = std::min(least, seconds_of([&] { benchmark::DoNotOptimize(program.run(arguments)); }));
-    least_of_eigen = std::min(least_of_eigen, seconds_of(eigen));
+  bench::race(state, program, arguments, [&] {
+    eigen();
     benchmark::DoNotOptimize(want.data());
-  }
-  state.counters["ratio"] = least / least_of_eigen;
-  state.counters["ns_per_solve"] = least / static_cast<double>(lanes * kTrips) * 1e9;
+  });
+  state.counters["ns_per_solve"] =
+      state.counters["us"].value * 1e3 / static_cast<double>(lanes * kTrips);
   state.counters["compile_ms"] = compiling * 1e3;
 }
 
