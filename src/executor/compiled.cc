@@ -22,8 +22,10 @@
 #include "lower/passes/clamps.h"
 #include "lower/passes/dead_code.h"
 #include "lower/passes/hoist_indices.h"
+#include "lower/passes/induction.h"
 #include "lower/passes/lane_layout.h"
 #include "lower/passes/select_to_branch.h"
+#include "lower/passes/vectorize_trips.h"
 #include "lower/print.h"
 
 namespace rondo::executor {
@@ -89,7 +91,9 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     if (arena_limit_ && program.arena_bytes > *arena_limit_) program = lowered(false);
     ignores_limits_ =
         ignores_limits_ || (!has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
+    lower::remove_counters(program);
     lower::remove_clamps(program);
+    lower::vectorize_trips(program);
     lower::hoist_indices(program);
     lower::select_to_branch(program);
     lower::remove_dead_code(program);
@@ -178,14 +182,15 @@ std::string Compiled::text() const {
     text += fmt::format("{} '{}'{}\n", text.empty() ? "program" : "region", unit->function.name(),
                         falls_back ? " (runs as bytecode: no machine code could be made)" : "");
     text += lower::to_text(*unit->program);
-    text += executor::loop_report(unit->function, options_.contract);
+    text += executor::loop_report(unit->function, *unit->program, options_.contract);
   }
   return text;
 }
 
 std::string Compiled::loop_report() const {
   std::string text;
-  for (const auto& unit : units_) text += executor::loop_report(unit->function, options_.contract);
+  for (const auto& unit : units_)
+    text += executor::loop_report(unit->function, *unit->program, options_.contract);
   return text;
 }
 

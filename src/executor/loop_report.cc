@@ -101,9 +101,16 @@ std::string_view user_name(const Node& loop) {
                                       : ir::region_layout(&loop)->name;
 }
 
+bool has_trips_in_lanes(const lower::Program& program, const Node& loop) {
+  return std::any_of(program.loops.begin(), program.loops.end(), [&](const lower::LoopInfo& info) {
+    return info.trips_in_lanes && info.name == user_name(loop) &&
+           info.at.str() == loop.location().str();
+  });
+}
+
 }  // namespace
 
-std::string loop_report(const Function& function, bool reorders) {
+std::string loop_report(const Function& function, const lower::Program& program, bool reorders) {
   const Interchanges forms(function, reorders);
   std::string text;
   for (const auto& [loop, obstacle] : forms.loops()) {
@@ -122,6 +129,8 @@ std::string loop_report(const Function& function, bool reorders) {
     } else if (form) {
       text += fmt::format("vectorized, {} lanes{}\n", form->lanes,
                           form->ends_by_lane ? " that stop at different trips" : "");
+    } else if (has_trips_in_lanes(program, *loop)) {
+      text += "vectorized over its trips\n";
     } else if (std::all_of(loop->types.begin(), loop->types.end(), is_scalar)) {
       text += "carries single elements, in registers\n";
     } else {

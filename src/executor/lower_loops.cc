@@ -145,6 +145,7 @@ std::optional<Count> Lowerer::count_of(Scope& scope, const Node& node) {
                   : place(scope, node.operands[operand]).element[0];
   };
   Count count{bound(0), induction.step, lower::kNone};
+  if (count.step == 1) count.limit = builder_.convert(bound(1), Type::kS64);
   if (induction.trips) {
     count.trips = builder_.index(*induction.trips);
     return count;
@@ -188,7 +189,13 @@ void Lowerer::begin_trips(Construct& construct, std::span<const Value> init, std
     const Value trips = construct.count->trips;
     std::optional<std::int64_t> known;
     if (const auto bits = builder_.known(trips)) known = static_cast<std::int64_t>(*bits);
+    const Value first = builder_.convert(construct.count->first, Type::kS64);
     construct.loop = builder_.begin_for(builder_.index(0), trips, 1, init, info, known);
+    if (construct.count->limit != lower::kNone) {
+      lower::For& loop = builder_.program().fors[construct.loop];
+      loop.first = first;
+      loop.limit = construct.count->limit;
+    }
   } else {
     construct.loop = builder_.begin_while(init, info);
     builder_.program().whiles[construct.loop].predicated = stands_for_branch(*construct.node);

@@ -73,6 +73,7 @@ struct Count {
   Value first;
   std::int64_t step;
   Value trips;  // an s64, at least 0
+  Value limit = lower::kNone;  // an s64, if step is 1
 };
 
 /// A loop or conditional under construction, as a statement of the enclosing scope.

@@ -183,6 +183,9 @@ struct For {
   std::optional<std::int64_t> trips;  // where known
   bool polls = false;        // of a loop that is none of those: looks whether to end the run
   bool independent = false;  // its trips may run in any order, and at once
+  /// Where these are given, as s64, `upper` is limit - first, at least 0: so first + index is below
+  /// `limit` in each trip. Facts for analyses; nothing reads the values.
+  Value first = kNone, limit = kNone;
 };
 
 /// Lanes with index 0 … count - 1.
@@ -310,7 +313,8 @@ struct LoopInfo {
   /// Of a loop that no other is around: what is left of a run that is ended in it.
   std::vector<CarriedLeaf> state;
   bool in_lanes = false;  // its trips are those of the block of lanes that makes most
-  bool polls = true;      // looks at the limits of a run on each trip
+  bool trips_in_lanes = false;  // its own trips are lanes
+  bool polls = true;            // looks at the limits of a run on each trip
   /// A trip may be ended before its end: by a loop, a kernel or lanes in it.
   bool ends_inside = false;
   std::optional<std::int64_t> max_trip_count;  // a promise: more trips are an error

@@ -71,6 +71,10 @@ class Lowered {
 
   // Loops of the function.
 
+  /// Counted loops whose trips are lanes.
+  std::ptrdiff_t loops_by_trips() const {
+    return std::ranges::count(program().loops, true, &lower::LoopInfo::trips_in_lanes);
+  }
   /// Loops that keep all carried arrays in registers, one lane each.
   std::ptrdiff_t loops_in_registers() const { return std::ranges::count(lanes_of_loops(), 1); }
   /// The number of lanes of each vectorized loop, in program order.

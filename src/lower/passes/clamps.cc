@@ -44,6 +44,10 @@ class Clamps {
     program_.code = std::move(code);
     const auto replace = [&](Value& value) { value = same_[value]; };
     for_each_read(program_, replace);
+    for (For& loop : program_.fors) {
+      replace(loop.first);
+      replace(loop.limit);
+    }
     for (LoopInfo& loop : program_.loops) {
       replace(loop.trips);
       for (CarriedLeaf& leaf : loop.state)

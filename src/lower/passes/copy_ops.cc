@@ -98,6 +98,7 @@ void OpCopier::control(Op& op) {
       For made = from_.fors[op.bits];
       made.lower = value(made.lower);
       made.upper = value(made.upper);
+      made.first = made.limit = kNone;
       begin_carries(made.carries);
       made.index = define(made.index);
       made.loop = loop(made.loop);

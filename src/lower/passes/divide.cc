@@ -10,45 +10,11 @@
 #include "lower/passes/large_copies.h"
 #include "lower/passes/large_loops.h"
 #include "lower/passes/part_writer.h"
+#include "lower/passes/pointers.h"
 
 namespace rondo::lower {
 
 namespace {
-
-/// The size of the memory that each pointer defined outside lanes addresses.
-std::vector<std::int64_t> bytes_behind(const Program& p) {
-  std::vector<std::int64_t> bytes(p.types.size(), 0);
-  const auto carried = [&](const std::vector<Carry>& carries) {
-    for (const Carry& carry : carries) bytes[carry.param] = bytes[carry.result] = bytes[carry.init];
-  };
-  for (const Op& op : p.code) {
-    switch (op.code) {
-      case Opcode::kBase:
-        bytes[op.result] = p.buffers[op.bits].bytes;
-        break;
-      case Opcode::kView:
-        bytes[op.result] = p.views[op.bits].bytes;
-        break;
-      case Opcode::kTapeRead:
-      case Opcode::kTapeWrite:
-        bytes[op.result] = p.tapes[op.bits & 0xffffffffu].row_bytes;
-        break;
-      case Opcode::kFor:
-        carried(p.fors[op.bits].carries);
-        break;
-      case Opcode::kRepeat:
-        carried(p.whiles[op.bits].carries);
-        break;
-      case Opcode::kEndIf:
-        for (const If::Result& result : p.ifs[op.bits].results)
-          bytes[result.result] = std::min(bytes[result.then], bytes[result.otherwise]);
-        break;
-      default:
-        break;
-    }
-  }
-  return bytes;
-}
 
 /// Writes the program that calls the parts.
 class Divider {

@@ -38,12 +38,15 @@ std::optional<Range> difference(const Range& a, const Range& b) {
   return to;
 }
 
-/// For non-negative factors.
 std::optional<Range> product(const Range& a, const Range& b) {
-  Range to;
-  if (a.low < 0 || b.low < 0 || __builtin_mul_overflow(a.low, b.low, &to.low) ||
-      __builtin_mul_overflow(a.high, b.high, &to.high))
-    return std::nullopt;
+  Range to{INT64_MAX, INT64_MIN};
+  for (const std::int64_t x : {a.low, a.high}) {
+    for (const std::int64_t y : {b.low, b.high}) {
+      std::int64_t corner = 0;
+      if (__builtin_mul_overflow(x, y, &corner)) return std::nullopt;
+      to = {std::min(to.low, corner), std::max(to.high, corner)};
+    }
+  }
   return to;
 }
 

@@ -83,6 +83,9 @@ Ranges::Ranges(const Program& program)
       ends_(program.code.size(), 0),
       steps_left_(kMostSteps * program.code.size()) {
   for (Value v = 0; v < ranges_.size(); v++) ranges_[v] = range_of(program.types[v]);
+  for (const For& loop : program.fors) {
+    if (loop.first != kNone) counters_.emplace(loop.index, &loop);
+  }
   std::vector<std::size_t> open;
   for (std::size_t at = 0; at < program.code.size(); at++) {
     const Op& op = program.code[at];
@@ -142,6 +145,19 @@ void Ranges::define(const Op& op) {
   const auto range = op.code == Opcode::kSelect ? std::optional(chosen(op, 0))
                                                 : computed(op, of(op.a), of(op.b), of(op.c));
   ranges_[op.result] = range.value_or(range_of(op.type));
+  if (op.code == Opcode::kAdd && op.type == Type::kS64 && !counters_.empty())
+    ranges_[op.result] = common(ranges_[op.result], counted(op));
+}
+
+/// That of a loop's first index and its index together.
+Range Ranges::counted(const Op& op) const {
+  for (const auto& [index, first] : {std::pair(op.a, op.b), std::pair(op.b, op.a)}) {
+    const auto found = counters_.find(index);
+    if (found == counters_.end() || found->second->first != first) continue;
+    const Range least = of(first), limit = of(found->second->limit);
+    if (limit.high > least.low) return {least.low, limit.high - 1};
+  }
+  return {};
 }
 
 Range Ranges::evaluate(Value value, int depth) const {
@@ -213,7 +229,13 @@ void Ranges::begin_loop(std::size_t at, bool settles) {
   const std::vector<Carry>& carries = carries_of(op);
   if (op.code == Opcode::kFor) {
     const For& loop = program_.fors[op.bits];
-    const Range lower = of(loop.lower), upper = of(loop.upper);
+    const Range lower = of(loop.lower);
+    Range upper = of(loop.upper);
+    if (loop.first != kNone) {
+      std::int64_t most = 0;
+      if (!__builtin_sub_overflow(of(loop.limit).high, of(loop.first).low, &most))
+        upper.high = std::min(upper.high, std::max<std::int64_t>(most, 0));
+    }
     const bool known = loop.step > 0 && upper.high > lower.low;
     ranges_[loop.index] = known ? Range{lower.low, upper.high - 1} : Range();
   }

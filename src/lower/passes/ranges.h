@@ -40,6 +40,7 @@ class Ranges {
   void walk(std::size_t begin, std::size_t end, const Visit* visit);
   void step(std::size_t at, bool settles);
   void define(const Op& op);
+  Range counted(const Op& op) const;
   Range evaluate(Value value, int depth) const;
   Range chosen(const Op& select, int depth) const;
 
@@ -65,6 +66,7 @@ class Ranges {
   std::vector<Range> ranges_;      // of each value
   std::vector<const Op*> maker_;   // the op that defines a value, if one does
   std::vector<std::size_t> ends_;  // where the loop that begins at an op ends
+  absl::flat_hash_map<Value, const For*> counters_;  // loops that know their limits, by index
   absl::flat_hash_map<std::size_t, std::vector<Range>> settled_;  // params of the loop at a
                                                                   // position
   std::vector<Open> open_;

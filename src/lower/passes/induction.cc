@@ -1,0 +1,163 @@
+#include "lower/passes/induction.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lower/op_writer.h"
+#include "lower/opcodes.h"
+
+namespace rondo::lower {
+
+namespace {
+
+/// param, param + step, … or param, param - step, …
+struct Counter {
+  Carry carry;
+  Value step;
+  Opcode moves;  // kAdd or kSubtract
+};
+
+class Counters {
+ public:
+  explicit Counters(Program& program)
+      : program_(program), maker_(program.types.size()), defined_(program.types.size(), 0) {}
+
+  void run() {
+    for (std::size_t at = 0; at < program_.code.size(); at++) define(at);
+    bool in_lanes = false;
+    std::vector<std::vector<Counter>> open;
+    std::size_t position = 0;
+    for (const Op& op : std::exchange(program_.code, {})) {
+      const std::size_t at = position++;
+      if (op.code == Opcode::kLanes || op.code == Opcode::kEndLanes)
+        in_lanes = op.code == Opcode::kLanes;
+      if (op.code == Opcode::kEndFor) {
+        if (!open.back().empty()) keep_state(program_.fors[op.bits], open.back());
+        program_.code.push_back(op);
+        for (const Counter& counter : open.back())
+          if (counter.carry.result != kNone)
+            move(counter, counter.carry.init, program_.fors[op.bits].upper, counter.carry.result);
+        open.pop_back();
+        continue;
+      }
+      program_.code.push_back(op);
+      if (op.code != Opcode::kFor) continue;
+      open.push_back(in_lanes ? std::vector<Counter>() : counters(program_.fors[op.bits], at));
+      for (const Counter& counter : open.back())
+        move(counter, counter.carry.init, program_.fors[op.bits].index, counter.carry.param);
+    }
+  }
+
+ private:
+  void define(std::size_t at) {
+    const Op& op = program_.code[at];
+    const auto note = [&](Value value) {
+      if (value != kNone) defined_[value] = at;
+    };
+    note(op.result);
+    if (op.result != kNone) maker_[op.result] = op;
+    const auto params = [&](const std::vector<Carry>& carries) {
+      for (const Carry& carry : carries) note(carry.param);
+    };
+    const auto results = [&](const std::vector<Carry>& carries) {
+      for (const Carry& carry : carries) note(carry.result);
+    };
+    switch (op.code) {
+      case Opcode::kFor:
+        note(program_.fors[op.bits].index);
+        return params(program_.fors[op.bits].carries);
+      case Opcode::kRepeat:
+        return params(program_.whiles[op.bits].carries);
+      case Opcode::kEndFor:
+        return results(program_.fors[op.bits].carries);
+      case Opcode::kEndRepeat:
+        return results(program_.whiles[op.bits].carries);
+      case Opcode::kEndLanes:
+        for (const Lanes::Reduction& reduction : program_.lanes[op.bits].reductions)
+          note(reduction.result);
+        return;
+      case Opcode::kEndIf:
+        for (const If::Result& result : program_.ifs[op.bits].results) note(result.result);
+        return;
+      default:
+        return;
+    }
+  }
+
+  bool is_constant(Value value, std::uint64_t bits) const {
+    const Op& op = maker_[value];
+    return op.result != kNone && op.code == Opcode::kConstant && op.bits == bits;
+  }
+
+  /// Those of the loop that begins at `begin`, which no longer carries them.
+  std::vector<Counter> counters(For& loop, std::size_t begin) {
+    std::vector<Counter> found;
+    if (loop.step != 1 || !is_constant(loop.lower, 0)) return found;
+    const auto last = std::remove_if(loop.carries.begin(), loop.carries.end(), [&](const Carry& c) {
+      const Op& next = maker_[c.next];
+      if (!is_integer(c.type) || next.result == kNone) return false;
+      const bool adds = next.code == Opcode::kAdd;
+      if (!adds && next.code != Opcode::kSubtract) return false;
+      const Value step = next.a == c.param ? next.b : adds && next.b == c.param ? next.a : kNone;
+      if (step == kNone || defined_[step] >= begin) return false;
+      found.push_back({c, step, next.code});
+      return true;
+    });
+    loop.carries.erase(last, loop.carries.end());
+    return found;
+  }
+
+  /// Writes `result`: the counter after so many trips.
+  void move(const Counter& counter, Value init, Value trips, Value result) {
+    const Type type = counter.carry.type;
+    const auto emit = [&](Opcode code, Type from, Value a, Value b, Value to) {
+      if (to == kNone) to = new_value(program_, type);
+      program_.code.push_back({code, type, from, to, a, b, kNone, 0});
+      return to;
+    };
+    Value distance = trips;
+    if (type != Type::kS64) distance = emit(Opcode::kConvert, Type::kS64, trips, kNone, kNone);
+    if (!is_constant(counter.step, 1))
+      distance = emit(Opcode::kMultiply, type, distance, counter.step, kNone);
+    emit(counter.moves, type, init, distance, result);
+  }
+
+  /// Where a run may report them, they are carried beside.
+  void keep_state(For& loop, const std::vector<Counter>& counters) {
+    if (loop.loop == kNoLoop) return;
+    for (const Counter& counter : counters) {
+      Carry carry = counter.carry;
+      carry.param = kNone;
+      for (CarriedLeaf& leaf : program_.loops[loop.loop].state) {
+        for (Value& part : leaf.parts) {
+          if (part != counter.carry.param) continue;
+          if (carry.param == kNone) carry.param = new_value(program_, carry.type);
+          part = carry.param;
+        }
+      }
+      if (carry.param == kNone) continue;
+      carry.next = new_value(program_, carry.type);
+      carry.result = new_value(program_, carry.type);
+      program_.code.push_back(
+          {counter.moves, carry.type, carry.type, carry.next, carry.param, counter.step, kNone, 0});
+      loop.carries.push_back(carry);
+    }
+  }
+
+  Program& program_;
+  std::vector<Op> maker_;             // of a value; without a result if no op makes it
+  std::vector<std::size_t> defined_;  // where a value is
+};
+
+}  // namespace
+
+void remove_counters(Program& program) {
+  const bool any = std::any_of(program.fors.begin(), program.fors.end(),
+                               [](const For& loop) { return !loop.carries.empty(); });
+  if (any) Counters(program).run();
+}
+
+}  // namespace rondo::lower

@@ -1,0 +1,13 @@
+// Counters of counted loops.
+#pragma once
+
+#include "lower/program.h"
+
+namespace rondo::lower {
+
+/// Integers that each trip of a counted loop moves by the same step are computed from the loop's
+/// index, and after the loop from its trip count: they are no carries. Where the state of the loop
+/// is kept they stay carries, which the trip does not read.
+void remove_counters(Program& program);
+
+}  // namespace rondo::lower

@@ -1,0 +1,235 @@
+#include "lower/passes/vectorize_trips.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lower/op_writer.h"
+#include "lower/opcodes.h"
+#include "lower/passes/trip_plan.h"
+#include "lower/run_frame.h"
+
+namespace rondo::lower {
+
+namespace {
+
+/// Threshold: Trips between two looks at the limits of a run, by loops of single elements: the cost
+/// of a chunk against how soon a run ends. Not measured.
+constexpr std::int64_t kTripsOfChunk = 4096;
+
+/// Writes the loops that were found as lanes:
+///
+///     while trips < upper
+///       lanes of a chunk: the ops of a trip
+class LaneWriter {
+ public:
+  explicit LaneWriter(Program& program) : program_(program) {}
+
+  void run(const std::vector<TripPlan>& plans) {
+    std::size_t at = 0;
+    for (const TripPlan& plan : plans) {
+      keep(at, plan.begin);
+      write(plan);
+      at = plan.end + 1;
+    }
+    keep(at, program_.code.size());
+    program_.code = std::move(code_);
+    drop_unused(program_.fors, Opcode::kFor, Opcode::kEndFor);
+    drop_unused(program_.ifs, Opcode::kIf, Opcode::kEndIf);
+  }
+
+ private:
+  void keep(std::size_t begin, std::size_t end) {
+    code_.insert(code_.end(), program_.code.begin() + static_cast<std::ptrdiff_t>(begin),
+                 program_.code.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+
+  /// A table has the entries of the ops that are left, which open with `first` and close with
+  /// `last`.
+  template <class Entry>
+  void drop_unused(std::vector<Entry>& table, Opcode first, Opcode last) {
+    std::vector<Entry> left;
+    std::vector<std::uint64_t> open;
+    for (Op& op : program_.code) {
+      if (op.code < first || op.code > last) continue;
+      if (op.code == first) {
+        open.push_back(left.size());
+        left.push_back(std::move(table[op.bits]));
+      }
+      op.bits = open.back();
+      if (op.code == last) open.pop_back();
+    }
+    table = std::move(left);
+  }
+
+  Value emit(Opcode code, Type type, Type from, Value a, Value b = kNone, Value c = kNone) {
+    const Value result = new_value(program_, type);
+    code_.push_back({code, type, from, result, a, b, c, 0});
+    return result;
+  }
+  Value converted(Value value, Type to) {
+    const Type from = program_.types[value];
+    return from == to ? value : emit(Opcode::kConvert, to, from, value);
+  }
+
+  void write(const TripPlan& plan) {
+    const For loop = program_.fors[program_.code[plan.begin].bits];
+    const bool polls = loop.loop != kNoLoop ? program_.loops[loop.loop].polls : loop.polls;
+    std::vector<Value> identities;
+    for (std::size_t i = 0; i < plan.carries.size(); i++) {
+      const bool reduces = plan.carries[i].kind == TripCarry::Kind::kReduction;
+      const Carry& carry = loop.carries[i];
+      identities.push_back(
+          reduces ? writer_.constant(carry.type, identity(plan.carries[i].combine, carry.type))
+                  : kNone);
+    }
+    indices_.clear();
+    for (const auto& [number, form] : plan.addresses) {
+      for (const Address::Term& term : form.terms) {
+        if (term.index != loop.index) indices_.emplace(term.index, kNone);
+      }
+    }
+    for (auto& [index, wide] : indices_) wide = converted(index, Type::kS64);
+
+    // The loop over chunks.
+    While chunks;
+    chunks.loop = loop.loop;
+    const Value trips = new_value(program_, Type::kS64);
+    chunks.carries.push_back({Type::kS64, loop.lower, trips, kNone, kNone});
+    if (loop.loop != kNoLoop) chunks.trips = trips;
+    Lanes lanes;
+    std::vector<Value> begins;  // of induction variables, in a chunk
+    for (std::size_t i = 0; i < plan.carries.size(); i++) {
+      Carry carry = loop.carries[i];
+      if (plan.carries[i].kind == TripCarry::Kind::kInduction) {
+        carry.param = new_value(program_, carry.type);
+        if (loop.loop != kNoLoop) rename_state(loop.loop, loop.carries[i].param, carry.param);
+      }
+      begins.push_back(carry.param);
+      chunks.carries.push_back(carry);
+    }
+    const std::uint64_t number = program_.whiles.size();
+    program_.whiles.push_back({});
+    writer_.with_entry(Opcode::kRepeat, number);
+    chunks.predicate = emit(Opcode::kLess, Type::kPred, Type::kS64, trips, loop.upper);
+    code_.push_back(
+        {Opcode::kTest, Type::kPred, Type::kPred, kNone, chunks.predicate, kNone, kNone, number});
+    lanes.count = loop.upper;
+    lanes.index = loop.index;
+    lanes.polls = false;
+    if (polls) {
+      lanes.count = chunk(loop, trips);
+      lanes.index = new_value(program_, Type::kS64);
+    } else if (loop.trips) {
+      lanes.known_count = loop.trips;
+    }
+
+    const std::uint64_t of_lanes = program_.lanes.size();
+    program_.lanes.push_back({});
+    writer_.with_entry(Opcode::kLanes, of_lanes);
+    if (polls)
+      code_.push_back(
+          {Opcode::kAdd, Type::kS64, Type::kS64, loop.index, trips, lanes.index, kNone, 0});
+    for (std::size_t i = 0; i < plan.carries.size(); i++) {
+      if (plan.carries[i].kind == TripCarry::Kind::kInduction)
+        step(loop.carries[i], plan.carries[i], begins[i], lanes.index, loop.carries[i].param);
+    }
+    for (Op op : plan.trip) {
+      const auto form = op.code == Opcode::kLoad || op.code == Opcode::kStore
+                            ? plan.addresses.find(op.bits)
+                            : plan.addresses.end();
+      if (form != plan.addresses.end())
+        op.bits = address(program_.addresses[op.bits].base, form->second, loop.index, lanes.index,
+                          polls ? trips : kNone);
+      code_.push_back(op);
+    }
+    for (std::size_t i = 0; i < plan.carries.size(); i++) {
+      if (plan.carries[i].kind != TripCarry::Kind::kReduction) continue;
+      Carry& carry = chunks.carries[i + 1];
+      const Value value = contribution(loop.carries[i], plan.carries[i], plan.values, identities[i],
+                                       [&](Opcode code, Value a, Value b, Value c) {
+                                         return emit(code, carry.type, carry.type, a, b, c);
+                                       });
+      carry.next = new_value(program_, carry.type);
+      lanes.reductions.push_back(
+          {plan.carries[i].combine, carry.type, carry.param, value, carry.next});
+    }
+    writer_.with_entry(Opcode::kEndLanes, of_lanes);
+    chunks.carries[0].next = emit(Opcode::kAdd, Type::kS64, Type::kS64, trips, lanes.count);
+    chunks.carries[0].result = new_value(program_, Type::kS64);
+    for (std::size_t i = 0; i < plan.carries.size(); i++) {
+      Carry& carry = chunks.carries[i + 1];
+      if (plan.carries[i].kind == TripCarry::Kind::kInduction)
+        carry.next = step(loop.carries[i], plan.carries[i], begins[i], lanes.count, kNone);
+    }
+    writer_.with_entry(Opcode::kEndRepeat, number);
+    program_.whiles[number] = std::move(chunks);
+    program_.lanes[of_lanes] = std::move(lanes);
+    if (loop.loop != kNoLoop) program_.loops[loop.loop].trips_in_lanes = true;
+  }
+
+  /// The value of an induction variable after so many trips; as `result`, if there is one.
+  Value step(const Carry& carry, const TripCarry& induction, Value begin, Value trips,
+             Value result) {
+    const Value count = converted(trips, carry.type);
+    const Value moved = emit(Opcode::kMultiply, carry.type, carry.type, count, induction.step);
+    if (result == kNone) result = new_value(program_, carry.type);
+    code_.push_back({induction.subtracts ? Opcode::kSubtract : Opcode::kAdd, carry.type, carry.type,
+                     result, begin, moved, kNone, 0});
+    return result;
+  }
+
+  /// The trips of a chunk: none after which a limit ends the run.
+  Value chunk(const For& loop, Value trips) {
+    Value most = writer_.index(kTripsOfChunk);
+    const auto ends_at = [&](Value last) {
+      const Value left = emit(Opcode::kSubtract, Type::kS64, Type::kS64, last, trips);
+      most = emit(Opcode::kMin, Type::kS64, Type::kS64, most, left);
+    };
+    ends_at(loop.upper);
+    if (loop.loop == kNoLoop) return most;
+    const Value frame = writer_.base({Storage::kFrame, 0, 0, std::int64_t{sizeof(RunFrame)}});
+    ends_at(writer_.load(Type::kS64, {frame, offsetof(RunFrame, max_iterations), {}}));
+    if (const auto promised = program_.loops[loop.loop].max_trip_count)
+      ends_at(writer_.index(*promised));
+    return most;
+  }
+
+  std::uint64_t address(Value base, const Affine& form, Value index, Value lane, Value before) {
+    Address made{base, form.constant, {}};
+    for (const Address::Term& term : form.terms) {
+      if (term.index != index) {
+        made.terms.push_back({indices_.find(term.index)->second, term.stride});
+        continue;
+      }
+      made.terms.push_back({lane, term.stride});
+      if (before != kNone) made.terms.push_back({before, term.stride});
+    }
+    program_.addresses.push_back(std::move(made));
+    return program_.addresses.size() - 1;
+  }
+
+  void rename_state(std::uint32_t loop, Value from, Value to) {
+    for (CarriedLeaf& leaf : program_.loops[loop].state)
+      std::replace(leaf.parts.begin(), leaf.parts.end(), from, to);
+  }
+
+  Program& program_;
+  std::vector<Op> code_;
+  OpWriter writer_{program_, code_};
+  absl::flat_hash_map<Value, Value> indices_;  // as s64
+};
+
+}  // namespace
+
+void vectorize_trips(Program& program) {
+  if (program.fors.empty()) return;
+  const TripPlans plans = plan_trips(program);
+  if (plans.loops.empty()) return;
+  program.types.insert(program.types.end(), plans.added.begin(), plans.added.end());
+  LaneWriter(program).run(plans.loops);
+}
+
+}  // namespace rondo::lower
