@@ -72,7 +72,7 @@ struct PackedCall {
 struct Count {
   Value first;
   std::int64_t step;
-  Value trips;  // an s64, at least 0
+  Value trips;                 // an s64, at least 0
   Value limit = lower::kNone;  // an s64, if step is 1
 };
 

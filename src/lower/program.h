@@ -13,7 +13,7 @@
 //   `result` is what is left after the loop.
 // - Inside `kLanes` every value that depends on the lane index is one value per lane; what is
 //   defined outside is the same for all lanes. Lanes are independent and may run in any order, W at
-//   a time. There is no kLanes inside a kLanes.
+//   a time, unless Lanes::ascending is set. There is no kLanes inside a kLanes.
 // - Arithmetic is that of ir/record.h: integers wrap; division by zero gives all ones, remainder by
 //   zero the dividend; shifts by the width or more give 0, arithmetic ones the sign; floats are
 //   IEEE 754, each op rounds once; f16 and bf16 are computed in f32 and rounded by each op; kMin
@@ -206,6 +206,9 @@ struct Lanes {
   std::vector<Reduction> reductions;
   bool polls = true;
   std::vector<std::uint32_t> loops;  // in Program::loops, that are inside them
+  /// A lane may store what an op before the store loads in a lane before it: they run from the
+  /// first to the last, W at a time and op by op.
+  bool ascending = false;
 };
 
 /// Ops before kTest compute `predicate` from the parameters, those after it one trip. Inside lanes
@@ -312,7 +315,7 @@ struct LoopInfo {
   Value trips = kNone;
   /// Of a loop that no other is around: what is left of a run that is ended in it.
   std::vector<CarriedLeaf> state;
-  bool in_lanes = false;  // its trips are those of the block of lanes that makes most
+  bool in_lanes = false;        // its trips are those of the block of lanes that makes most
   bool trips_in_lanes = false;  // its own trips are lanes
   bool polls = true;            // looks at the limits of a run on each trip
   /// A trip may be ended before its end: by a loop, a kernel or lanes in it.

@@ -51,6 +51,14 @@ std::vector<ElementLoop> independent_loops() {
       {"every third", [](Tensor i, Tensor x) { return update(x, 3 * i + 1, x[3 * i]); }, 0, 300},
       {"halves", [](Tensor i, Tensor x) { return update(x, i, x[i + 500] + x[i]); }, 0, 500},
       {"backwards", [](Tensor i, Tensor x) { return update(x, kLong - 1 - i, abs(x[999 - i])); }},
+      // A trip stores what the ones before it have loaded.
+      {"shift", [](Tensor i, Tensor x) { return update(x, i, x[i + 1]); }, 0, kLong - 1},
+      {"sum of the next ones",
+       [](Tensor i, Tensor x) {
+         const auto add = [&](Tensor k, Tensor sum) { return sum + x[500 + i + k] * x[k + 500]; };
+         return update(x, i, fori_loop(0, 5, add, Tensor(0.0f)));
+       },
+       0, 400},
       {"branch",
        [](Tensor i, Tensor x) {
          return cond(
@@ -74,7 +82,12 @@ std::vector<ElementLoop> independent_loops() {
 std::vector<ElementLoop> dependent_loops() {
   return {
       {"running sum", [](Tensor i, Tensor x) { return update(x, i, x[i - 1] + x[i]); }, 1, kLong},
-      {"shift", [](Tensor i, Tensor x) { return update(x, i, x[i + 1]); }, 0, kLong - 1},
+      {"loaded after a store",
+       [](Tensor i, Tensor x) {
+         const Tensor stored = update(x, i, x[i] + 1.0f);
+         return update(stored, i, stored[i + 1] * 0.5f);
+       },
+       0, kLong - 1},
       {"one element", [](Tensor i, Tensor x) { return update(x, 7, x[7] * 0.5f + x[i]); }},
       {"overlapping halves", [](Tensor i, Tensor x) { return update(x, i + 499, x[i]); }, 0, 501},
       {"scatter",
@@ -196,6 +209,24 @@ TEST(ElementLoops, CountTheirTripsAndKeepLimits) {
   }
 }
 
+TEST(ElementLoops, CountTheTripsOfLoopsInTheirTrips) {
+  const auto body = [](Tensor i, Tensor x) {
+    const auto power = [&](Tensor, Tensor y) { return y * x[i]; };
+    return update(x, i, fori_loop(0, 3, power, Tensor(1.0f), {.name = "inner"}));
+  };
+  const Function f =
+      trace([&](Tensor x) { return fori_loop(0, kLong, body, x, {.name = "outer"}); },
+            floats_of({kLong}));
+  EXPECT_EQ(testing::Lowered(f).loops_by_trips(), 1);
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    RunStats stats;
+    compile(f, {.executor = executor}).run({mixed({kLong})}, {.stats = &stats});
+    ASSERT_EQ(stats.loops.size(), 2u);
+    for (const auto& loop : stats.loops)
+      EXPECT_EQ(loop.trips, loop.name == "outer" ? kLong : 3 * kLong) << loop.name;
+  }
+}
+
 /// What is left of a run that a limit ends is what the loop had after so many trips.
 TEST(ElementLoops, LeaveTheStateOfTheTripThatALimitEnded) {
   const auto body = [](Tensor i, std::tuple<Tensor, Tensor> carry) {
@@ -294,7 +325,12 @@ class RandomLoop {
       const Tensor value = (draw(2) == 0 ? x : y)[place(i, j, counter)];
       const Tensor to = place(i, j, counter);
       Tensor& target = draw(2) == 0 ? x : y;
-      const Tensor made = draw(3) == 0 ? value * 0.5f : value + target[to];
+      Tensor made = draw(3) == 0 ? value * 0.5f : value + target[to];
+      if (draw(4) == 0) {
+        const Tensor from = place(i, j, counter), array = draw(2) == 0 ? x : y;
+        const auto add = [&](Tensor k, Tensor total) { return total + array[from + k] * 0.25f; };
+        made = fori_loop(0, draw(5), add, made);
+      }
       switch (draw(4)) {
         case 0:
           target = cond(

@@ -177,7 +177,8 @@ class Finder {
     }
     if (op.code != Opcode::kLanes) return std::nullopt;
     const Lanes& lanes = p_.lanes[op.bits];
-    if (!lanes.known_count || *lanes.known_count < kFewLanes) return std::nullopt;
+    if (!lanes.known_count || *lanes.known_count < kFewLanes || lanes.ascending)
+      return std::nullopt;
     const bool any_order =
         std::all_of(lanes.reductions.begin(), lanes.reductions.end(),
                     [](const Lanes::Reduction& r) { return is_in_any_order(r.combine, r.type); });

@@ -61,6 +61,10 @@ bool StraightLine::add(const Op& op) {
       ops_.push_back(store);
       return true;
     }
+    case Opcode::kFor:
+    case Opcode::kEndFor:
+      if (around != kNone) return false;
+      break;
     case Opcode::kMathCall: {
       Op call = op;
       if (around != kNone) call.c = op.c == kNone ? around : within(op.c);

@@ -1,4 +1,4 @@
-// The ops of a trip without branches.
+// The ops of a trip without branches: loops are left as they are.
 #pragma once
 
 #include <cstddef>

@@ -50,13 +50,7 @@ class Carries {
  private:
   static constexpr std::size_t kSeveral = SIZE_MAX;
 
-  bool is_invariant(Value value) const {
-    if (value == loop_.index || values_.makers.contains(value)) return false;
-    for (const Carry& carry : loop_.carries) {
-      if (carry.param == value) return false;
-    }
-    return true;
-  }
+  bool is_invariant(Value value) const { return value != loop_.index && !values_.changes(value); }
 
   bool is_induction(const Carry& carry, TripCarry& found) const {
     const auto next = values_.makers.find(carry.next);
@@ -123,8 +117,17 @@ TripValues trip_values(const Program& program, const For& loop, const std::vecto
   for (const Op& op : trip) {
     if (op.result != kNone) values.makers.emplace(op.result, &op);
     for_each_read(program, op, read);
+    if (op.code != Opcode::kFor) continue;
+    values.indices.insert(program.fors[op.bits].index);
+    for (const Carry& carry : program.fors[op.bits].carries) {
+      values.carried.insert(carry.param);
+      values.carried.insert(carry.result);
+    }
   }
-  for (const Carry& carry : loop.carries) read(carry.next);
+  for (const Carry& carry : loop.carries) {
+    values.carried.insert(carry.param);
+    read(carry.next);
+  }
   return values;
 }
 

@@ -30,6 +30,11 @@ struct TripCarry {
 struct TripValues {
   absl::flat_hash_map<Value, const Op*> makers;   // of the values that the trip computes
   absl::flat_hash_map<Value, std::size_t> reads;  // by these ops and by the next trip
+  absl::flat_hash_set<Value> indices;             // of loops in the trip
+  absl::flat_hash_set<Value> carried;             // by this loop and those in the trip
+  bool changes(Value value) const {
+    return makers.contains(value) || indices.contains(value) || carried.contains(value);
+  }
 };
 
 TripValues trip_values(const Program& program, const For& loop, const std::vector<Op>& trip);

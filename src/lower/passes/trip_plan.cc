@@ -1,6 +1,7 @@
 #include "lower/passes/trip_plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -32,7 +33,8 @@ bool may_combine(const Program& program, const For& loop, std::size_t begin, std
   });
 }
 
-/// Innermost loops outside of lanes without calls and moves of memory, by their ends.
+/// Loops outside of lanes that have counted loops at most, no calls and no moves of memory, by
+/// their ends.
 std::vector<Candidate> find_candidates(const Program& program) {
   struct Open {
     std::size_t begin;
@@ -47,9 +49,10 @@ std::vector<Candidate> find_candidates(const Program& program) {
   for (std::size_t at = 0; at < program.code.size(); at++) {
     const Op& op = program.code[at];
     switch (op.code) {
-      case Opcode::kFor:
       case Opcode::kRepeat:
         none_fits();
+        [[fallthrough]];
+      case Opcode::kFor:
         open.push_back({at, op.code == Opcode::kFor && !in_lanes});
         break;
       case Opcode::kEndFor:
@@ -101,7 +104,11 @@ class TripFinder {
 
  private:
   void plan(std::size_t begin, std::size_t end) {
-    TripPlan plan{begin, end, {}, {}, {}, {}};
+    // A loop in it is vectorized.
+    if (!plans_.loops.empty() && plans_.loops.back().begin > begin) return;
+    TripPlan plan;
+    plan.begin = begin;
+    plan.end = end;
     const For& loop = program_.fors[program_.code[begin].bits];
     if (loop.step != 1 || ranges_.of(loop.lower) != Range{0, 0}) return;
     if (ranges_.of(loop.upper).high < 2) return;
@@ -119,11 +126,11 @@ class TripFinder {
     const auto carries = trip_carries(program_, loop, plan.trip, plan.values);
     if (!carries) return;
     plan.carries = *carries;
-    if (!are_independent(loop, plan)) return;
+    if (!has_same_trips(loop, plan) || !find_order(loop, plan)) return;
     for (const Op& op : plan.trip) {
       if (op.code != Opcode::kLoad && op.code != Opcode::kStore) continue;
       const auto form = forms_.bytes(program_.addresses[op.bits]);
-      if (form && !varies(loop, plan.values, *form)) plan.addresses.emplace(op.bits, *form);
+      if (form && !varies(plan.values, *form)) plan.addresses.emplace(op.bits, *form);
     }
     plans_.loops.push_back(std::move(plan));
   }
@@ -135,81 +142,157 @@ class TripFinder {
     return range && range->low >= 0 && range->high <= bytes_[place->base] - width(type);
   }
 
-  /// Whether a sum has terms that change from trip to trip beside the loop's index.
-  static bool varies(const For& loop, const TripValues& values, const Affine& form) {
+  /// Whether the loops in a trip have as many trips in each, which a run without limits counts
+  /// together.
+  bool has_same_trips(const For& loop, TripPlan& plan) const {
+    for (const Op& op : plan.trip) {
+      if (op.code != Opcode::kFor) continue;
+      const For& inner = program_.fors[op.bits];
+      if (inner.step != 1 || ranges_.of(inner.lower) != Range{0, 0}) return false;
+      if (inner.upper == loop.index || plan.values.changes(inner.upper)) return false;
+      if (inner.loop != kNoLoop) {
+        const LoopInfo& info = program_.loops[inner.loop];
+        if (info.polls || info.max_trip_count) return false;
+      }
+      plan.inner.push_back(op.bits);
+    }
+    if (plan.inner.empty() || loop.loop == kNoLoop) return true;
+    return !program_.loops[loop.loop].polls && !program_.loops[loop.loop].max_trip_count;
+  }
+
+  /// Whether a sum has terms that change from trip to trip and are no index of a loop.
+  static bool varies(const TripValues& values, const Affine& form) {
     return std::any_of(form.terms.begin(), form.terms.end(), [&](const Address::Term& term) {
-      const bool carried =
-          std::any_of(loop.carries.begin(), loop.carries.end(),
-                      [&](const Carry& carry) { return carry.param == term.index; });
-      return carried || (term.index != loop.index && values.makers.contains(term.index));
+      return values.makers.contains(term.index) || values.carried.contains(term.index);
     });
   }
 
-  /// The memory that an op of a trip accesses.
+  /// The memory that an op of a trip accesses: stride * index + inner + outside, from `base` on.
   struct Access {
-    std::optional<AffineForms::Place> place;  // none if it changes otherwise than by the index
-    Value base;
-    std::int64_t bytes;
-    bool stores;
+    Value base = kNone;
+    std::int64_t bytes = 0;
+    bool stores = false;
+    bool known = false;  // else it changes otherwise than by indices
+    std::int64_t stride = 0;
+    Range inner{0, 0};  // of what the indices of loops in the trip add
+    Affine outside;
   };
 
-  bool are_independent(const For& loop, const TripPlan& plan) const {
+  Access access(const For& loop, const TripPlan& plan, const Op& op) const {
+    const Address& address = program_.addresses[op.bits];
+    Access to;
+    to.base = address.base;
+    to.bytes = width(op.type);
+    to.stores = op.code == Opcode::kStore;
+    const auto place = forms_.place(address);
+    if (!place) return to;
+    to.base = place->base;
+    if (varies(plan.values, place->bytes)) return to;
+    Affine inner;
+    to.outside.constant = place->bytes.constant;
+    for (const Address::Term& term : place->bytes.terms) {
+      if (term.index == loop.index)
+        to.stride = term.stride;
+      else if (plan.values.indices.contains(term.index))
+        inner.terms.push_back(term);
+      else
+        to.outside.terms.push_back(term);
+    }
+    const auto range = forms_.range(inner);
+    to.known = range && to.stride != INT64_MIN;
+    if (range) to.inner = *range;
+    return to;
+  }
+
+  /// Whether no trip waits for another, or a trip only stores what trips before it have loaded.
+  bool find_order(const For& loop, TripPlan& plan) const {
     std::vector<Access> accesses;
     for (const Op& op : plan.trip) {
-      if (op.code != Opcode::kLoad && op.code != Opcode::kStore) continue;
-      const bool stores = op.code == Opcode::kStore;
-      const Address& address = program_.addresses[op.bits];
-      // A store may store what the plan adds.
-      Access access{forms_.place(address), address.base, width(op.type), stores};
-      if (access.place) access.base = access.place->base;
-      if (access.place && varies(loop, plan.values, access.place->bytes)) access.place.reset();
-      accesses.push_back(std::move(access));
+      if (op.code == Opcode::kLoad || op.code == Opcode::kStore)
+        accesses.push_back(access(loop, plan, op));
     }
     // Threshold: Pairs of accesses of a trip that are compared: compile time against loops that are
     // vectorized. Not measured.
     constexpr std::size_t kMostPairs = 4096;
     std::size_t pairs = 0;
-    for (const Access& store : accesses) {
-      if (!store.stores) continue;
-      for (const Access& other : accesses) {
+    for (std::size_t s = 0; s < accesses.size(); s++) {
+      if (!accesses[s].stores) continue;
+      for (std::size_t i = 0; i < accesses.size(); i++) {
         if (++pairs > kMostPairs) return false;
-        if (pointers_.may_overlap(store.base, other.base) && !differ(loop, store, other))
+        const Access &store = accesses[s], &other = accesses[i];
+        if (!pointers_.may_overlap(store.base, other.base) || differ(loop, store, other)) continue;
+        if (other.stores || i > s || !plan.inner.empty() || !is_loaded_before(store, other))
           return false;
+        plan.ascending = true;
       }
     }
     return true;
   }
 
+  /// The distance of two accesses of one trip.
+  std::optional<Affine> distance(const Access& a, const Access& b) const {
+    Affine apart = a.outside;
+    if (!a.known || !b.known || a.base != b.base || !apart.add(b.outside, -1)) return std::nullopt;
+    return apart;
+  }
+
   /// Whether what one access reaches in a trip is nothing that the other reaches in another trip.
   bool differ(const For& loop, const Access& a, const Access& b) const {
-    if (!a.place || !b.place || a.base != b.base) return false;
-    const std::int64_t stride = a.place->bytes.stride_of(loop.index);
-    Affine distance = a.place->bytes;
-    if (!distance.add(b.place->bytes, -1)) return false;
-    if (distance.terms.empty() && stride != INT64_MIN && stride != 0) {
-      // Multiples of the stride from the constant on, but the constant itself.
-      const std::int64_t step = stride < 0 ? -stride : stride;
-      const std::int64_t rest = ((distance.constant % step) + step) % step;
-      if (rest >= b.bytes && step - rest >= a.bytes) return true;
-      if (distance.constant == 0 && step >= std::max(a.bytes, b.bytes)) return true;
+    const auto apart = distance(a, b);
+    if (!apart) return false;
+    const auto range = forms_.range(*apart);
+    Range around;
+    const bool known = range && !__builtin_sub_overflow(a.inner.low, b.inner.high, &around.low) &&
+                       !__builtin_sub_overflow(a.inner.high, b.inner.low, &around.high);
+    if (!known) return false;
+    const bool is_inner = around != Range{0, 0};
+    const std::int64_t step = std::max(a.stride, -a.stride);
+    const std::int64_t bytes = std::max(a.bytes, b.bytes);
+    if (a.stride == b.stride && step != 0 && apart->terms.empty()) {
+      // Of all multiples of the step that are added, only none reaches.
+      std::int64_t low = 0, high = 0;
+      if (!__builtin_add_overflow(apart->constant, around.low, &low) &&
+          !__builtin_add_overflow(apart->constant, around.high, &high) && low >= bytes - step &&
+          high <= step - bytes)
+        return true;
+      // None is so near.
+      const std::int64_t rest = ((apart->constant % step) + step) % step;
+      if (!is_inner && rest >= b.bytes && step - rest >= a.bytes) return true;
     }
+    const auto moved = forms_.range({0, {{loop.index, a.stride}}});
+    const auto other_moved = forms_.range({0, {{loop.index, b.stride}}});
+    if (!moved || !other_moved) return false;
+    if (a.stride == b.stride && !is_inner && step >= bytes &&
+        are_rows(*apart, std::max(moved->high, -moved->low), bytes))
+      return true;
     // One is behind the other in all trips.
-    Affine before = a.place->bytes, after = b.place->bytes;
-    const std::int64_t other_stride = after.stride_of(loop.index);
-    if (!before.add(loop.index, -stride) || !after.add(loop.index, -other_stride) ||
-        !before.add(after, -1))
-      return false;
-    const auto apart = forms_.range(before);
-    const auto moved = forms_.range({0, {{loop.index, stride}}});
-    const auto other_moved = forms_.range({0, {{loop.index, other_stride}}});
     std::int64_t least = 0, most = 0;
-    if (!apart || !moved || !other_moved ||
-        __builtin_add_overflow(apart->low, moved->low, &least) ||
+    if (__builtin_add_overflow(range->low, around.low, &least) ||
+        __builtin_add_overflow(least, moved->low, &least) ||
         __builtin_sub_overflow(least, other_moved->high, &least) ||
-        __builtin_add_overflow(apart->high, moved->high, &most) ||
+        __builtin_add_overflow(range->high, around.high, &most) ||
+        __builtin_add_overflow(most, moved->high, &most) ||
         __builtin_sub_overflow(most, other_moved->low, &most))
       return false;
     return least >= b.bytes || most <= -a.bytes;
+  }
+
+  /// Whether a distance is a number of rows that a loop moving so far does not leave: other trips
+  /// are then at other places of the same row, or in other rows.
+  static bool are_rows(const Affine& apart, std::int64_t moves, std::int64_t bytes) {
+    std::int64_t row = 0;
+    for (const Address::Term& term : apart.terms) row = std::gcd(row, term.stride);
+    return row != 0 && apart.constant % row == 0 && moves <= row - bytes;
+  }
+
+  /// Whether what a trip stores is nothing that a later trip loads.
+  bool is_loaded_before(const Access& store, const Access& load) const {
+    const auto apart = distance(store, load);
+    const auto range = apart ? forms_.range(*apart) : std::nullopt;
+    const std::int64_t step = std::max(store.stride, -store.stride);
+    if (!range || store.stride != load.stride || step < std::max(store.bytes, load.bytes))
+      return false;
+    return store.stride > 0 ? range->high <= 0 : range->low >= 0;
   }
 
   const Program& program_;

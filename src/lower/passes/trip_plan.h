@@ -18,6 +18,9 @@ struct TripPlan {
   std::vector<Op> trip;
   TripValues values;
   std::vector<TripCarry> carries;
+  bool ascending = false;  // a trip stores what trips before it load
+  /// Loops in the trip, which have the same trips in each.
+  std::vector<std::uint64_t> inner;
   /// Of addresses in `trip`: those whose only index that changes is the loop's.
   absl::flat_hash_map<std::uint64_t, Affine> addresses;
 };

@@ -88,7 +88,8 @@ class LaneWriter {
     indices_.clear();
     for (const auto& [number, form] : plan.addresses) {
       for (const Address::Term& term : form.terms) {
-        if (term.index != loop.index) indices_.emplace(term.index, kNone);
+        if (term.index != loop.index && !plan.values.indices.contains(term.index))
+          indices_.emplace(term.index, kNone);
       }
     }
     for (auto& [index, wide] : indices_) wide = converted(index, Type::kS64);
@@ -119,6 +120,7 @@ class LaneWriter {
     lanes.count = loop.upper;
     lanes.index = loop.index;
     lanes.polls = false;
+    lanes.ascending = plan.ascending;
     if (polls) {
       lanes.count = chunk(loop, trips);
       lanes.index = new_value(program_, Type::kS64);
@@ -157,6 +159,7 @@ class LaneWriter {
           {plan.carries[i].combine, carry.type, carry.param, value, carry.next});
     }
     writer_.with_entry(Opcode::kEndLanes, of_lanes);
+    count_trips(plan, lanes.count);
     chunks.carries[0].next = emit(Opcode::kAdd, Type::kS64, Type::kS64, trips, lanes.count);
     chunks.carries[0].result = new_value(program_, Type::kS64);
     for (std::size_t i = 0; i < plan.carries.size(); i++) {
@@ -168,6 +171,31 @@ class LaneWriter {
     program_.whiles[number] = std::move(chunks);
     program_.lanes[of_lanes] = std::move(lanes);
     if (loop.loop != kNoLoop) program_.loops[loop.loop].trips_in_lanes = true;
+  }
+
+  /// Counts the trips that the loops in the trips have made together: a loop of one trip for each.
+  void count_trips(const TripPlan& plan, Value lanes) {
+    std::vector<Value> times{lanes};
+    for (const Op& op : plan.trip) {
+      if (op.code == Opcode::kEndFor) times.pop_back();
+      if (op.code != Opcode::kFor) continue;
+      For& inner = program_.fors[op.bits];
+      const Value all = emit(Opcode::kMultiply, Type::kS64, Type::kS64, times.back(), inner.upper);
+      times.push_back(all);
+      if (inner.loop == kNoLoop) continue;
+      While counts;
+      counts.loop = std::exchange(inner.loop, kNoLoop);
+      counts.trips = new_value(program_, Type::kS64);
+      counts.carries.push_back(
+          {Type::kS64, inner.lower, counts.trips, all, new_value(program_, Type::kS64)});
+      const std::uint64_t number = program_.whiles.size();
+      writer_.with_entry(Opcode::kRepeat, number);
+      counts.predicate = emit(Opcode::kLess, Type::kPred, Type::kS64, counts.trips, all);
+      code_.push_back(
+          {Opcode::kTest, Type::kPred, Type::kPred, kNone, counts.predicate, kNone, kNone, number});
+      writer_.with_entry(Opcode::kEndRepeat, number);
+      program_.whiles.push_back(std::move(counts));
+    }
   }
 
   /// The value of an induction variable after so many trips; as `result`, if there is one.
@@ -201,7 +229,9 @@ class LaneWriter {
     Address made{base, form.constant, {}};
     for (const Address::Term& term : form.terms) {
       if (term.index != index) {
-        made.terms.push_back({indices_.find(term.index)->second, term.stride});
+        const auto outside = indices_.find(term.index);
+        made.terms.push_back(
+            {outside == indices_.end() ? term.index : outside->second, term.stride});
         continue;
       }
       made.terms.push_back({lane, term.stride});
