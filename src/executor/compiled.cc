@@ -21,6 +21,7 @@
 #include "ir/run_limits.h"
 #include "lower/passes/clamps.h"
 #include "lower/passes/dead_code.h"
+#include "lower/passes/forward_stores.h"
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/induction.h"
 #include "lower/passes/lane_layout.h"
@@ -94,6 +95,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::remove_counters(program);
     lower::remove_clamps(program);
     lower::vectorize_trips(program);
+    lower::forward_stores(program);
     lower::hoist_indices(program);
     lower::select_to_branch(program);
     lower::remove_dead_code(program);

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "executor/agreement.h"
@@ -137,6 +138,35 @@ TEST(ElementLoops, ReduceIntegersAndExtremesInAnyOrder) {
   const testing::Lowered lowered(f);
   EXPECT_EQ(lowered.loops_by_trips(), 1) << lowered;
   testing::expect_agreement(f, {mixed({kLong})});
+}
+
+TEST(ElementLoops, CarryWhatTheTripBeforeHasStored) {
+  const std::vector<std::pair<ElementLoop, int>> loops = {
+      {{"up", [](Tensor i, Tensor x) { return update(x, i, x[i - 1] * 0.5f + x[i]); }, 1, kLong},
+       1},
+      {{"down",
+        [](Tensor i, Tensor x) { return update(x, 998 - i, x[999 - i] * 0.5f + x[998 - i]); }, 0,
+        kLong - 1},
+       1},
+      {{"no trip", [](Tensor i, Tensor x) { return update(x, i, x[i - 1]); }, 7, 7}, 0},
+      {{"from two trips before",
+        [](Tensor i, Tensor x) { return update(x, i, x[i - 2] * 0.5f + x[i]); }, 2, kLong},
+       2},
+      {{"stored by another",
+        [](Tensor i, Tensor x) {
+          const Tensor stored = update(x, i, x[i - 1] + 1.0f);
+          return update(stored, kLong - i, stored[i] * 0.5f);
+        },
+        1, kLong},
+       2},
+  };
+  for (const auto& [loop, loads] : loops) {
+    SCOPED_TRACE(loop.name);
+    const Function f = with_body(loop);
+    const testing::Lowered lowered(f);
+    EXPECT_EQ(lowered.count_in_loops(lower::Opcode::kLoad), loads) << lowered;
+    testing::expect_agreement(f, {mixed({kLong})});
+  }
 }
 
 TEST(ElementLoops, AddFloatsInOrder) {
