@@ -13,8 +13,10 @@
 #include "ir/attribute_text.h"
 #include "ir/function_data.h"
 #include "ir/region_facts.h"
+#include "ops/broadcast.h"
 #include "ops/create.h"
 #include "ops/support.h"
+#include "rondo/ops/elementwise.h"
 #include "rondo/ops/indexing.h"
 #include "rondo/ops/shape.h"
 
@@ -106,6 +108,31 @@ ir::InferredTypes infer_scan(const ir::InferContext& context) {
   return types;
 }
 
+/// Threshold: Ops from an element back to an index, which are computed again in each trip in place
+/// of a load. Not measured.
+constexpr int kMostToIndex = 4;
+
+/// The element at `index` of an array of integers that follows from its indices and constants, as
+/// those of a fori_loop do; empty for any other. Loops then know what their trips access.
+Tensor element_by_index(const Tensor& x, const Tensor& index, int depth = 0) {
+  const ir::Node* const node = x.node();
+  const bool is_wide = x.dtype() == DType::kS32 || x.dtype() == DType::kS64;
+  if (node == nullptr || !is_wide || depth > kMostToIndex) return {};
+  if (node->op == &ops::kIota && x.rank() == 1) return convert(index, x.dtype());
+  if (node->op == &ops::kBroadcastInDim) {
+    const Tensor& source = node->operands[0];
+    const Literal* const value = source.rank() == 0 ? ir::constant_value(source) : nullptr;
+    return value != nullptr ? constant(*value) : Tensor();
+  }
+  if (!node->op->structure.elementwise || node->operands.empty()) return {};
+  ir::Operands elements;
+  for (const Tensor& operand : node->operands) {
+    elements.push_back(element_by_index(operand, index, depth + 1));
+    if (elements.back().node() == nullptr) return {};
+  }
+  return ir::make(*node->op, std::move(elements), node->attributes, node->location());
+}
+
 std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> operands) {
   const auto& a = node.attrs<ScanAttributes>();
   const std::size_t carries = static_cast<std::size_t>(a.carries);
@@ -140,7 +167,10 @@ std::vector<Tensor> expand_scan(const ir::Node& node, std::span<const Tensor> op
   }
   const Step step = [&](const Tensor& index, std::vector<Tensor> now) {
     std::vector<Tensor> arguments(now.begin(), now.begin() + a.carries);
-    for (const Tensor& x : xs) arguments.push_back(read_slice(x, index, a.axis, at));
+    for (std::size_t i = 0; i < xs.size(); i++) {
+      const Tensor element = element_by_index(node.operands[carries + i], index);
+      arguments.push_back(element.node() ? element : read_slice(xs[i], index, a.axis, at));
+    }
     arguments.insert(arguments.end(), invariants.begin(), invariants.end());
     const std::vector<Tensor> results = ir::Replay::inline_call(body, arguments);
     for (std::size_t i = 0; i < now.size(); i++)

@@ -198,6 +198,34 @@ TEST(ElementLoops, KnowTheCountersThatTheyCarry) {
   EXPECT_EQ(got[1].item<int>(), 5 + 3 * kLong / 2);
 }
 
+/// Both the loop that keeps what its derivative needs, and the one back over it.
+TEST(ElementLoops, AreVectorizedInGradients) {
+  const auto cubes = [](Tensor x) {
+    const auto body = [&](Tensor i, Tensor y) { return update(y, i, x[i] * x[i] * y[i]); };
+    return sum(fori_loop(0, kLong, body, x));
+  };
+  const Function f = trace([&](Tensor x) { return grad(cubes)(x); }, floats_of({kLong}));
+  const testing::Lowered lowered(f);
+  EXPECT_EQ(lowered.loops_by_trips(), 2) << lowered;
+  const Literal x = mixed({kLong});
+  const std::vector<Literal> got = testing::expect_agreement(f, {x});
+  const auto from = x.data<float>(), slopes = got[0].data<float>();
+  for (std::size_t i = 0; i < from.size(); i++)
+    EXPECT_NEAR(slopes[i], 3 * from[i] * from[i], 1e-3) << from[i];
+}
+
+/// xs that follow from their indices are computed, not loaded.
+TEST(ElementLoops, OfAScanOverIndicesKnowThem) {
+  const auto gathered = [](Tensor x) {
+    const auto body = [&](Tensor carry, Tensor i) { return std::pair(carry, x[i] * 2.0f); };
+    return scan(body, Tensor(0), iota({DType::kS32, {kLong / 2}}, 0) * 2 + 1).second;
+  };
+  const Function f = trace(gathered, floats_of({kLong}));
+  const testing::Lowered lowered(f);
+  EXPECT_EQ(lowered.count_in_loops(lower::Opcode::kLoad), 1) << lowered;
+  testing::expect_agreement(f, {mixed({kLong})});
+}
+
 /// The innermost loop of an elimination: rows below the pivot's, columns after it.
 TEST(ElementLoops, RunTheInnermostOfATriangularNest) {
   const auto eliminated = [](Tensor a) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -111,40 +112,42 @@ class LaneWriter {
       begins.push_back(carry.param);
       chunks.carries.push_back(carry);
     }
-    const std::uint64_t number = program_.whiles.size();
+    const std::uint64_t of_chunks = program_.whiles.size();
     program_.whiles.push_back({});
-    writer_.with_entry(Opcode::kRepeat, number);
+    writer_.with_entry(Opcode::kRepeat, of_chunks);
     chunks.predicate = emit(Opcode::kLess, Type::kPred, Type::kS64, trips, loop.upper);
-    code_.push_back(
-        {Opcode::kTest, Type::kPred, Type::kPred, kNone, chunks.predicate, kNone, kNone, number});
-    lanes.count = loop.upper;
-    lanes.index = loop.index;
+    code_.push_back({Opcode::kTest, Type::kPred, Type::kPred, kNone, chunks.predicate, kNone, kNone,
+                     of_chunks});
+    lanes.count = polls ? chunk(loop, trips) : loop.upper;
+    const bool reversed = goes_down(plan, loop.index);
+    lanes.index = polls || reversed ? new_value(program_, Type::kS64) : loop.index;
     lanes.polls = false;
     lanes.ascending = plan.ascending;
-    if (polls) {
-      lanes.count = chunk(loop, trips);
-      lanes.index = new_value(program_, Type::kS64);
-    } else if (loop.trips) {
-      lanes.known_count = loop.trips;
-    }
+    if (!polls && loop.trips) lanes.known_count = loop.trips;
+    order_ = {lanes.index, polls ? trips : kNone, kNone, loop.trips};
+    if (reversed)
+      order_.last = emit(Opcode::kSubtract, Type::kS64, Type::kS64, lanes.count, writer_.index(1));
 
     const std::uint64_t of_lanes = program_.lanes.size();
     program_.lanes.push_back({});
     writer_.with_entry(Opcode::kLanes, of_lanes);
-    if (polls)
-      code_.push_back(
-          {Opcode::kAdd, Type::kS64, Type::kS64, loop.index, trips, lanes.index, kNone, 0});
+    // The trip in the chunk, and in the loop.
+    const Value number =
+        reversed ? emit(Opcode::kSubtract, Type::kS64, Type::kS64, order_.last, lanes.index)
+                 : lanes.index;
+    if (polls || reversed)
+      code_.push_back({Opcode::kAdd, Type::kS64, Type::kS64, loop.index, polls ? trips : loop.lower,
+                       number, kNone, 0});
     for (std::size_t i = 0; i < plan.carries.size(); i++) {
       if (plan.carries[i].kind == TripCarry::Kind::kInduction)
-        step(loop.carries[i], plan.carries[i], begins[i], lanes.index, loop.carries[i].param);
+        step(loop.carries[i], plan.carries[i], begins[i], number, loop.carries[i].param);
     }
     for (Op op : plan.trip) {
       const auto form = op.code == Opcode::kLoad || op.code == Opcode::kStore
                             ? plan.addresses.find(op.bits)
                             : plan.addresses.end();
       if (form != plan.addresses.end())
-        op.bits = address(program_.addresses[op.bits].base, form->second, loop.index, lanes.index,
-                          polls ? trips : kNone);
+        op.bits = address(program_.addresses[op.bits].base, form->second, loop.index);
       code_.push_back(op);
     }
     for (std::size_t i = 0; i < plan.carries.size(); i++) {
@@ -167,8 +170,8 @@ class LaneWriter {
       if (plan.carries[i].kind == TripCarry::Kind::kInduction)
         carry.next = step(loop.carries[i], plan.carries[i], begins[i], lanes.count, kNone);
     }
-    writer_.with_entry(Opcode::kEndRepeat, number);
-    program_.whiles[number] = std::move(chunks);
+    writer_.with_entry(Opcode::kEndRepeat, of_chunks);
+    program_.whiles[of_chunks] = std::move(chunks);
     program_.lanes[of_lanes] = std::move(lanes);
     if (loop.loop != kNoLoop) program_.loops[loop.loop].trips_in_lanes = true;
   }
@@ -225,7 +228,7 @@ class LaneWriter {
     return most;
   }
 
-  std::uint64_t address(Value base, const Affine& form, Value index, Value lane, Value before) {
+  std::uint64_t address(Value base, const Affine& form, Value index) {
     Address made{base, form.constant, {}};
     for (const Address::Term& term : form.terms) {
       if (term.index != index) {
@@ -234,11 +237,30 @@ class LaneWriter {
             {outside == indices_.end() ? term.index : outside->second, term.stride});
         continue;
       }
-      made.terms.push_back({lane, term.stride});
-      if (before != kNone) made.terms.push_back({before, term.stride});
+      if (order_.before != kNone) made.terms.push_back({order_.before, term.stride});
+      made.terms.push_back({order_.lane, order_.last == kNone ? term.stride : -term.stride});
+      if (order_.last == kNone) continue;
+      if (order_.before == kNone && order_.trips)
+        made.offset += term.stride * (*order_.trips - 1);
+      else
+        made.terms.push_back({order_.last, term.stride});
     }
     program_.addresses.push_back(std::move(made));
     return program_.addresses.size() - 1;
+  }
+
+  /// Whether lanes are side by side in memory more often from the last trip to the first.
+  bool goes_down(const TripPlan& plan, Value index) const {
+    if (plan.ascending) return false;
+    std::ptrdiff_t up = 0;
+    for (const Op& op : plan.trip) {
+      if (op.code != Opcode::kLoad && op.code != Opcode::kStore) continue;
+      const auto form = plan.addresses.find(op.bits);
+      if (form == plan.addresses.end()) continue;
+      const std::int64_t stride = form->second.stride_of(index), bytes = width(op.type);
+      up += stride == bytes ? 1 : stride == -bytes ? -1 : 0;
+    }
+    return up < 0;
   }
 
   void rename_state(std::uint32_t loop, Value from, Value to) {
@@ -250,6 +272,12 @@ class LaneWriter {
   std::vector<Op> code_;
   OpWriter writer_{program_, code_};
   absl::flat_hash_map<Value, Value> indices_;  // as s64
+  /// Trip before + lane, or before + last - lane.
+  struct Order {
+    Value lane = kNone, before = kNone, last = kNone;
+    std::optional<std::int64_t> trips = std::nullopt;  // of the loop, where known
+  };
+  Order order_;
 };
 
 }  // namespace
