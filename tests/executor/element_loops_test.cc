@@ -121,6 +121,52 @@ TEST(ElementLoops, RunInOrderWhereTripsDependOnOneAnother) {
 
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
+/// The element that a branch reads may be none if the branch is not taken.
+TEST(ElementLoops, ReadNothingInABranchThatIsNotTaken) {
+  const auto body = [](Tensor seven, Tensor places) {
+    const auto pick = [&](Tensor i, Tensor y) {
+      const Tensor place = places[i];
+      return cond(
+          place >= 0, [&] { return update(y, i, seven[place % 7]); }, [&] { return y; });
+    };
+    return fori_loop(0, kLong, pick, zeros(floats_of({kLong})));
+  };
+  const Function f = trace(body, floats_of({7}), TensorType{DType::kS32, {kLong}});
+  const testing::Lowered lowered(f);
+  EXPECT_EQ(lowered.loops_by_trips(), 0) << lowered;
+  std::vector<std::int32_t> places;
+  for (std::int32_t i = 0; i < kLong; i++) places.push_back(i * 7919 % 200'000 - 100'000);
+  testing::expect_agreement(f, {mixed({7}), Literal::from(places)});
+}
+
+/// A while that counts, with or without a promise.
+TEST(ElementLoops, OfAWhileCountAndCheckItsPromise) {
+  const auto halved = [](const WhileOptions& options) {
+    return trace(
+        [&](Tensor n, Tensor x) {
+          using State = std::tuple<Tensor, Tensor>;
+          const auto body = [](State state) {
+            const auto [i, y] = state;
+            return State(i + 1, update(y, i, y[i] * 0.5f));
+          };
+          const Tensor most = minimum(n, int{kLong});
+          const auto goes_on = [&](State state) { return std::get<0>(state) < most; };
+          return std::get<1>(while_loop(goes_on, body, State(Tensor(0), x), options));
+        },
+        TensorType{DType::kS32, {}}, floats_of({kLong}));
+  };
+  const testing::Lowered lowered(halved({}));
+  EXPECT_EQ(lowered.loops_by_trips(), 1) << lowered;
+  testing::expect_agreement(halved({}), {Literal::scalar(777), mixed({kLong})});
+  const Function promised = halved({.max_trip_count = 100});
+  testing::expect_agreement(promised, {Literal::scalar(100), mixed({kLong})});
+  for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+    EXPECT_THROW(
+        compile(promised, {.executor = executor}).run({Literal::scalar(101), mixed({kLong})}),
+        ExecutionError);
+  }
+}
+
 TEST(ElementLoops, ReduceIntegersAndExtremesInAnyOrder) {
   const Function f = trace(
       [](Tensor x) {

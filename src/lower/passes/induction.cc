@@ -8,6 +8,7 @@
 
 #include "lower/op_writer.h"
 #include "lower/opcodes.h"
+#include "lower/reads.h"
 
 namespace rondo::lower {
 
@@ -20,13 +21,26 @@ struct Counter {
   Opcode moves;  // kAdd or kSubtract
 };
 
+/// Threshold: Ops from a value that a trip leaves back to the loop's index, which are computed
+/// again after the loop: their cost there against a carry in each trip. Not measured.
+constexpr int kMostFromIndex = 4;
+
 class Counters {
  public:
   explicit Counters(Program& program)
-      : program_(program), maker_(program.types.size()), defined_(program.types.size(), 0) {}
+      : program_(program),
+        maker_(program.types.size()),
+        defined_(program.types.size(), 0),
+        reads_(program.types.size(), 0) {}
 
   void run() {
     for (std::size_t at = 0; at < program_.code.size(); at++) define(at);
+    for_each_read(std::as_const(program_), [&](Value value) { reads_[value]++; });
+    for (const LoopInfo& loop : program_.loops) {
+      for (const CarriedLeaf& leaf : loop.state) {
+        for (const Value part : leaf.parts) reads_[part]++;
+      }
+    }
     bool in_lanes = false;
     std::vector<std::vector<Counter>> open;
     std::size_t position = 0;
@@ -38,13 +52,15 @@ class Counters {
         if (!open.back().empty()) keep_state(program_.fors[op.bits], open.back());
         program_.code.push_back(op);
         for (const Counter& counter : open.back())
-          if (counter.carry.result != kNone)
-            move(counter, counter.carry.init, program_.fors[op.bits].upper, counter.carry.result);
+          move(counter, counter.carry.init, program_.fors[op.bits].upper, counter.carry.result);
         open.pop_back();
+        for (const Carry& carry : left_.back()) compute_last(program_.fors[op.bits], carry);
+        left_.pop_back();
         continue;
       }
       program_.code.push_back(op);
       if (op.code != Opcode::kFor) continue;
+      left_.push_back(in_lanes ? std::vector<Carry>() : last_values(program_.fors[op.bits], at));
       open.push_back(in_lanes ? std::vector<Counter>() : counters(program_.fors[op.bits], at));
       for (const Counter& counter : open.back())
         move(counter, counter.carry.init, program_.fors[op.bits].index, counter.carry.param);
@@ -110,6 +126,57 @@ class Counters {
     return found;
   }
 
+  /// Carries that no trip reads, and that follow from the loop's index: it no longer carries them.
+  std::vector<Carry> last_values(For& loop, std::size_t begin) {
+    std::vector<Carry> found;
+    if (loop.step != 1 || !is_constant(loop.lower, 0)) return found;
+    const auto last = std::remove_if(loop.carries.begin(), loop.carries.end(), [&](const Carry& c) {
+      if (reads_[c.param] != 0 || !is_integer(c.type)) return false;
+      if (!follows(c.next, loop.index, begin, 0)) return false;
+      found.push_back(c);
+      return true;
+    });
+    loop.carries.erase(last, loop.carries.end());
+    return found;
+  }
+
+  bool follows(Value value, Value index, std::size_t begin, int depth) const {
+    if (value == index || value == kNone || defined_[value] < begin) return true;
+    const Op& op = maker_[value];
+    if (op.result == kNone || depth == kMostFromIndex || !is_integer(op.type)) return false;
+    const bool cheap = (op.code == Opcode::kConvert && is_integer(op.from)) ||
+                       op.code == Opcode::kAdd || op.code == Opcode::kSubtract ||
+                       op.code == Opcode::kMultiply;
+    return cheap && follows(op.a, index, begin, depth + 1) &&
+           follows(op.b, index, begin, depth + 1);
+  }
+
+  /// After a loop: what its last trip leaves.
+  void compute_last(const For& loop, const Carry& carry) {
+    OpWriter writer(program_, program_.code);
+    const Value last = writer.binary(Opcode::kSubtract, Type::kS64, loop.upper, writer.index(1));
+    const auto again = [&](Value value, const auto& self) -> Value {
+      if (value == loop.index) return last;
+      if (value == kNone || !is_inside(value, loop.index)) return value;
+      Op op = maker_[value];
+      op.a = self(op.a, self);
+      op.b = self(op.b, self);
+      op.result = new_value(program_, op.type);
+      program_.code.push_back(op);
+      return op.result;
+    };
+    const Value left = again(carry.next, again);
+    const Value any = new_value(program_, Type::kPred);
+    program_.code.push_back(
+        {Opcode::kLess, Type::kPred, Type::kS64, any, loop.lower, loop.upper, kNone, 0});
+    program_.code.push_back(
+        {Opcode::kSelect, carry.type, carry.type, carry.result, any, left, carry.init, 0});
+  }
+  /// Whether a value is computed in the loop with this index.
+  bool is_inside(Value value, Value index) const {
+    return maker_[value].result != kNone && defined_[value] > defined_[index];
+  }
+
   /// Writes `result`: the counter after so many trips.
   void move(const Counter& counter, Value init, Value trips, Value result) {
     const Type type = counter.carry.type;
@@ -150,6 +217,8 @@ class Counters {
   Program& program_;
   std::vector<Op> maker_;             // of a value; without a result if no op makes it
   std::vector<std::size_t> defined_;  // where a value is
+  std::vector<std::size_t> reads_;    // of each value, also by states of loops
+  std::vector<std::vector<Carry>> left_;
 };
 
 }  // namespace

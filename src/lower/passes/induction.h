@@ -6,8 +6,9 @@
 namespace rondo::lower {
 
 /// Integers that each trip of a counted loop moves by the same step are computed from the loop's
-/// index, and after the loop from its trip count: they are no carries. Where the state of the loop
-/// is kept they stay carries, which the trip does not read.
+/// index, and after the loop from its trip count: they are no carries. Nor is what no trip reads
+/// and the last one leaves, if it follows from the index. Where the state of the loop is kept they
+/// stay carries, which the trip does not read.
 void remove_counters(Program& program);
 
 }  // namespace rondo::lower

@@ -149,6 +149,13 @@ void Ranges::define(const Op& op) {
     ranges_[op.result] = common(ranges_[op.result], counted(op));
 }
 
+void Ranges::forget_branches(std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < end; at++) {
+    const Op& op = program_.code[at];
+    if (op.result != kNone && op.code < Opcode::kFor) define(op);
+  }
+}
+
 /// That of a loop's first index and its index together.
 Range Ranges::counted(const Op& op) const {
   for (const auto& [index, first] : {std::pair(op.a, op.b), std::pair(op.b, op.a)}) {

@@ -22,6 +22,9 @@ class Ranges {
   /// Calls visit(position) for each op of the program, in order, before its result is known; `of`
   /// then gives what is known at that op.
   void walk(absl::FunctionRef<void(std::size_t)> visit);
+  /// Computes the ranges of the ops in [begin, end) again, which are before the current op: as if
+  /// the branches that they are in were always taken.
+  void forget_branches(std::size_t begin, std::size_t end);
   /// The range of a value at the current op.
   Range of(Value value) const { return evaluate(value, 0); }
 

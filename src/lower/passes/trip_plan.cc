@@ -112,6 +112,8 @@ class TripFinder {
     const For& loop = program_.fors[program_.code[begin].bits];
     if (loop.step != 1 || ranges_.of(loop.lower) != Range{0, 0}) return;
     if (ranges_.of(loop.upper).high < 2) return;
+    // Lanes compute both branches.
+    ranges_.forget_branches(begin + 1, end);
     const auto new_value = [&](Type type) {
       plans_.added.push_back(type);
       return static_cast<Value>(program_.types.size() + plans_.added.size() - 1);

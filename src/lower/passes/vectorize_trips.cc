@@ -77,7 +77,10 @@ class LaneWriter {
 
   void write(const TripPlan& plan) {
     const For loop = program_.fors[program_.code[plan.begin].bits];
-    const bool polls = loop.loop != kNoLoop ? program_.loops[loop.loop].polls : loop.polls;
+    // A promise about the number of trips is checked before each chunk, as limits are.
+    const bool polls = loop.loop == kNoLoop ? loop.polls
+                                            : program_.loops[loop.loop].polls ||
+                                                  program_.loops[loop.loop].max_trip_count;
     std::vector<Value> identities;
     for (std::size_t i = 0; i < plan.carries.size(); i++) {
       const bool reduces = plan.carries[i].kind == TripCarry::Kind::kReduction;
