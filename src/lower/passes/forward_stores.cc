@@ -18,6 +18,10 @@ namespace rondo::lower {
 
 namespace {
 
+/// Threshold: Pairs of a store and a load that are compared in a loop: compile time against
+/// carries. Not measured.
+constexpr std::size_t kMostCompared = 4096;
+
 /// A load that a carry replaces.
 struct Forwarded {
   std::size_t loop, load;  // positions of the ops
@@ -49,13 +53,16 @@ class StoreFinder {
     const For& loop = program_.fors[program_.code[begin].bits];
     if (loop.step != 1 || ranges_.of(loop.lower) != Range{0, 0}) return;
     std::vector<std::size_t> stores;
+    std::size_t loads = 0;
     absl::flat_hash_set<Value> made;
     for (const Carry& carry : loop.carries) made.insert(carry.param);
     for (std::size_t at = begin + 1; at < end; at++) {
       const Op& op = program_.code[at];
       if (op.result != kNone) made.insert(op.result);
       if (op.code == Opcode::kStore) stores.push_back(at);
+      if (op.code == Opcode::kLoad) loads++;
     }
+    if (stores.size() * (stores.size() + loads) > kMostCompared) return;
     const auto base_of = [&](std::size_t at) {
       return program_.addresses[program_.code[at].bits].base;
     };

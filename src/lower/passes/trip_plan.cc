@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "lower/opcodes.h"
 #include "lower/passes/pointers.h"
 #include "lower/passes/ranges.h"
@@ -19,18 +20,20 @@ struct Candidate {
   std::size_t begin, end;
 };
 
-/// Whether all carries may be reductions or counters, as far as the last ops of a trip tell.
+/// Whether all carries may be reductions or counters, as far as the ops tell that make their next
+/// values.
 bool may_combine(const Program& program, const For& loop, std::size_t begin, std::size_t end) {
-  return std::all_of(loop.carries.begin(), loop.carries.end(), [&](const Carry& carry) {
+  absl::flat_hash_set<Value> floats;
+  for (const Carry& carry : loop.carries) {
     if (carry.type == Type::kPointer) return false;
-    if (!is_float(carry.type)) return true;
-    for (std::size_t at = end; at-- > begin;) {
-      const Op& op = program.code[at];
-      if (op.result != carry.next) continue;
-      return op.code == Opcode::kMin || op.code == Opcode::kMax || op.code == Opcode::kSelect;
-    }
-    return true;
-  });
+    if (is_float(carry.type)) floats.insert(carry.next);
+  }
+  if (floats.empty()) return true;
+  return std::none_of(program.code.begin() + static_cast<std::ptrdiff_t>(begin),
+                      program.code.begin() + static_cast<std::ptrdiff_t>(end), [&](const Op& op) {
+                        return floats.contains(op.result) && op.code != Opcode::kMin &&
+                               op.code != Opcode::kMax && op.code != Opcode::kSelect;
+                      });
 }
 
 /// Loops outside of lanes that have counted loops at most, no calls and no moves of memory, by

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "lower/op_writer.h"
 #include "lower/opcodes.h"
 #include "lower/passes/trip_plan.h"
@@ -274,7 +275,7 @@ class LaneWriter {
   Program& program_;
   std::vector<Op> code_;
   OpWriter writer_{program_, code_};
-  absl::flat_hash_map<Value, Value> indices_;  // as s64
+  absl::btree_map<Value, Value> indices_;  // as s64; in order, so that code is the same each time
   /// Trip before + lane, or before + last - lane.
   struct Order {
     Value lane = kNone, before = kNone, last = kNone;
