@@ -25,7 +25,7 @@ struct Affine {
 };
 
 /// Follows sums, differences, products by constants and conversions that cannot overflow, with the
-/// ranges where `ranges` stands in its walk.
+/// ranges that `ranges` has at the op that its walk is at.
 class AffineForms {
  public:
   AffineForms(const Program& program, const Ranges& ranges);
