@@ -117,14 +117,14 @@ constexpr int kMostToIndex = 4;
 Tensor element_by_index(const Tensor& x, const Tensor& index, int depth = 0) {
   const ir::Node* const node = x.node();
   const bool is_wide = x.dtype() == DType::kS32 || x.dtype() == DType::kS64;
-  if (node == nullptr || !is_wide || depth > kMostToIndex) return {};
-  if (node->op == &ops::kIota && x.rank() == 1) return convert(index, x.dtype());
+  if (node == nullptr || !is_wide || x.rank() != 1 || depth > kMostToIndex) return {};
+  if (node->op == &ops::kIota) return convert(index, x.dtype());
   if (node->op == &ops::kBroadcastInDim) {
     const Tensor& source = node->operands[0];
     const Literal* const value = source.rank() == 0 ? ir::constant_value(source) : nullptr;
     return value != nullptr ? constant(*value) : Tensor();
   }
-  if (!node->op->structure.elementwise || node->operands.empty()) return {};
+  if (!node->op->structure.elementwise || node->op->observer || node->operands.empty()) return {};
   ir::Operands elements;
   for (const Tensor& operand : node->operands) {
     elements.push_back(element_by_index(operand, index, depth + 1));

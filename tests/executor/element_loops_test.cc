@@ -272,6 +272,25 @@ TEST(ElementLoops, OfAScanOverIndicesKnowThem) {
   testing::expect_agreement(f, {mixed({kLong})});
 }
 
+/// Rows are loaded, although their elements follow from no index but are constants.
+TEST(ElementLoops, OfAScanOverConstantRowsLoadThem) {
+  const auto sums = [] {
+    const Tensor rows = full({DType::kS32, {6, 4}}, 3) + full({DType::kS32, {6, 4}}, 4);
+    const auto body = [](Tensor carry, Tensor row) { return std::pair(carry + sum(row), row * 2); };
+    return scan(body, Tensor(0), rows);
+  };
+  const Function f = trace(sums);
+  for (const bool optimize : {false, true}) {
+    for (const Executor executor :
+         {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
+      const std::vector<Literal> got =
+          compile(f, {.optimize = optimize, .executor = executor}).run({});
+      EXPECT_EQ(got[0].item<int>(), 6 * 4 * 7);
+      EXPECT_EQ(got[1].data<int>()[23], 14);
+    }
+  }
+}
+
 /// The innermost loop of an elimination: rows below the pivot's, columns after it.
 TEST(ElementLoops, RunTheInnermostOfATriangularNest) {
   const auto eliminated = [](Tensor a) {
@@ -467,8 +486,8 @@ TEST(ElementLoops, OfRandomStatementsAgreeOnAllExecutors) {
       const std::vector<Literal> limited =
           program.run(arguments, limits.options(testing::FarLimits::kAll));
       for (std::size_t i = 0; i < want.size(); i++) {
-        ASSERT_TRUE(got[i].identical(want[i])) << program.program();
-        ASSERT_TRUE(limited[i].identical(want[i])) << program.program();
+        ASSERT_TRUE(got[i].identical(want[i])) << testing::Lowered(f);
+        ASSERT_TRUE(limited[i].identical(want[i])) << testing::Lowered(f);
       }
     }
     vectorized += testing::Lowered(f).loops_by_trips();

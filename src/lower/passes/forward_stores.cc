@@ -86,7 +86,8 @@ class StoreFinder {
     const auto to = forms_.place(program_.addresses[store.bits]);
     const auto from = forms_.place(program_.addresses[load.bits]);
     auto first = forms_.bytes(program_.addresses[load.bits]);
-    if (!to || !from || !first || to->base != from->base) return std::nullopt;
+    if (!to || !from || !first || to->base != from->base || made.contains(to->base))
+      return std::nullopt;
     const bool changes =
         std::any_of(from->bytes.terms.begin(), from->bytes.terms.end(),
                     [&](const Address::Term& term) { return made.contains(term.index); });
