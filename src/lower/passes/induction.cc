@@ -115,11 +115,9 @@ class Counters {
     const auto last = std::remove_if(loop.carries.begin(), loop.carries.end(), [&](const Carry& c) {
       const Op& next = maker_[c.next];
       if (!is_integer(c.type) || next.result == kNone) return false;
-      const bool adds = next.code == Opcode::kAdd;
-      if (!adds && next.code != Opcode::kSubtract) return false;
-      const Value step = next.a == c.param ? next.b : adds && next.b == c.param ? next.a : kNone;
-      if (step == kNone || defined_[step] >= begin) return false;
-      found.push_back({c, step, next.code});
+      const std::optional<CounterStep> by = counter_step(next, c.param);
+      if (!by || defined_[by->step] >= begin) return false;
+      found.push_back({c, by->step, next.code});
       return true;
     });
     loop.carries.erase(last, loop.carries.end());
@@ -222,6 +220,14 @@ class Counters {
 };
 
 }  // namespace
+
+std::optional<CounterStep> counter_step(const Op& next, Value param) {
+  const bool adds = next.code == Opcode::kAdd;
+  if (!adds && next.code != Opcode::kSubtract) return std::nullopt;
+  if (next.a == param) return CounterStep{next.b, !adds};
+  if (adds && next.b == param) return CounterStep{next.a, false};
+  return std::nullopt;
+}
 
 void remove_counters(Program& program) {
   const bool any = std::any_of(program.fors.begin(), program.fors.end(),

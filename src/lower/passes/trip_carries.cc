@@ -1,6 +1,7 @@
 #include "lower/passes/trip_carries.h"
 
 #include "lower/opcodes.h"
+#include "lower/passes/induction.h"
 #include "lower/reads.h"
 #include "lower/reduction_order.h"
 
@@ -55,14 +56,11 @@ class Carries {
   bool is_induction(const Carry& carry, TripCarry& found) const {
     const auto next = values_.makers.find(carry.next);
     if (next == values_.makers.end() || !is_integer(carry.type)) return false;
-    const Op& op = *next->second;
-    const bool adds = op.code == Opcode::kAdd;
-    if (!adds && op.code != Opcode::kSubtract) return false;
-    const Value step = op.a == carry.param ? op.b : adds && op.b == carry.param ? op.a : kNone;
-    if (step == kNone || !is_invariant(step)) return false;
+    const std::optional<CounterStep> by = counter_step(*next->second, carry.param);
+    if (!by || !is_invariant(by->step)) return false;
     found.kind = TripCarry::Kind::kInduction;
-    found.step = step;
-    found.subtracts = !adds;
+    found.step = by->step;
+    found.subtracts = by->subtracts;
     return true;
   }
 

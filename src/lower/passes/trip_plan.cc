@@ -159,9 +159,9 @@ class TripFinder {
         const LoopInfo& info = program_.loops[inner.loop];
         if (info.polls || info.max_trip_count) return false;
       }
-      plan.inner.push_back(op.bits);
+      plan.has_loops = true;
     }
-    if (plan.inner.empty() || loop.loop == kNoLoop) return true;
+    if (!plan.has_loops || loop.loop == kNoLoop) return true;
     return !program_.loops[loop.loop].polls && !program_.loops[loop.loop].max_trip_count;
   }
 
@@ -226,7 +226,7 @@ class TripFinder {
         if (++pairs > kMostPairs) return false;
         const Access &store = accesses[s], &other = accesses[i];
         if (!pointers_.may_overlap(store.base, other.base) || differ(loop, store, other)) continue;
-        if (other.stores || i > s || !plan.inner.empty() || !is_loaded_before(store, other))
+        if (other.stores || i > s || plan.has_loops || !is_loaded_before(store, other))
           return false;
         plan.ascending = true;
       }

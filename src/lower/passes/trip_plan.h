@@ -19,8 +19,7 @@ struct TripPlan {
   TripValues values;
   std::vector<TripCarry> carries;
   bool ascending = false;  // a trip stores what trips before it load
-  /// Loops in the trip, which have the same trips in each.
-  std::vector<std::uint64_t> inner;
+  bool has_loops = false;  // in the trip, with as many trips in each
   /// Of addresses in `trip`: those whose only index that changes is the loop's.
   absl::flat_hash_map<std::uint64_t, Affine> addresses;
 };
@@ -30,7 +29,8 @@ struct TripPlans {
   std::vector<Type> added;  // of values that the trips define beside the program's
 };
 
-/// The innermost loops that can be, in the program's order.
+/// The loops that can be, in the program's order: none has another one in it, and innermost ones
+/// come before those around them.
 TripPlans plan_trips(const Program& program);
 
 }  // namespace rondo::lower
