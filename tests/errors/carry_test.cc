@@ -9,22 +9,22 @@ namespace {
 using testing::expect_parts;
 using testing::message_of;
 
-struct House {
+struct Building {
   Tensor step, slab, tank;
 };
 
-const House kStart{0, 20.0f, 70.0f};
+const Building kStart{0, 20.0f, 70.0f};
 
-Tensor below(const House& h) { return h.step < 20; }
+Tensor below(const Building& h) { return h.step < 20; }
 
 constexpr char kRemedy[] = "rondo::convert(x, dtype)";
 
 /// Slab becomes f64 and tank f32[1]; each on a separate line.
 struct Changed {
-  House house;
+  Building house;
   std::string slab_line, tank_line;
 };
-Changed changed(const House& h) {
+Changed changed(const Building& h) {
   Changed c;
   c.house.step = h.step + 1;
   c.house.slab = convert(h.slab, DType::kF64), c.slab_line = RONDO_HERE;
@@ -36,7 +36,7 @@ Changed changed(const House& h) {
 template <class Loop>
 void expect_both_listed(const std::string& construct, const Loop& loop) {
   Changed lines;
-  auto body = [&](const House& h) {
+  auto body = [&](const Building& h) {
     lines = changed(h);
     return lines.house;
   };
@@ -62,7 +62,7 @@ TEST(CarryErrors, WhileListsEveryChangedLeaf) {
 
 TEST(CarryErrors, ForiListsEveryChangedLeaf) {
   auto loop = [](const auto& body, std::string& at) {
-    auto indexed = [&](Tensor, House h) { return body(h); };
+    auto indexed = [&](Tensor, Building h) { return body(h); };
     at = RONDO_HERE, fori_loop(0, 3, indexed, kStart, {.name = "house"});
   };
   expect_both_listed("fori_loop 'house'", loop);
@@ -72,7 +72,7 @@ TEST(CarryErrors, ForiListsEveryChangedLeaf) {
 
 TEST(CarryErrors, ScanListsEveryChangedLeaf) {
   auto loop = [](const auto& body, std::string& at) {
-    auto step = [&](House h, Tensor x) { return std::pair(body(h), x); };
+    auto step = [&](Building h, Tensor x) { return std::pair(body(h), x); };
     at = RONDO_HERE, scan(step, kStart, constant({1, 2}), {.name = "house"});
   };
   expect_both_listed("scan 'house'", loop);
@@ -82,7 +82,7 @@ TEST(CarryErrors, ScanListsEveryChangedLeaf) {
 
 TEST(CarryErrors, WhileScanListsEveryChangedLeaf) {
   auto loop = [](const auto& body, std::string& at) {
-    auto step = [&](House h) { return std::pair(body(h), h.slab); };
+    auto step = [&](Building h) { return std::pair(body(h), h.slab); };
     at = RONDO_HERE, while_scan(below, step, kStart, {.max_trip_count = 3, .name = "house"});
   };
   expect_both_listed("while_scan 'house'", loop);
@@ -111,7 +111,7 @@ TEST(CarryErrors, PathsOfEveryKindOfTree) {
                  "carry[\"b\"]: f32[] goes in");
   struct Outer {
     Tensor time;
-    std::vector<House> houses;
+    std::vector<Building> houses;
   };
   auto deep = [&](Outer o) {
     o.houses[1].tank = wide(o.houses[1].tank);
@@ -152,25 +152,25 @@ TEST(CarryErrors, ScalarThatTheCarryCannotHold) {
                      below3, [](Tensor) { return 0.5; }, 0),
                  "the body of while_loop changes the carry",
                  "carry: s32[] goes in, f64[] comes out (the C++ scalar 0.5)", kRemedy);
-  auto half = [](House h) { return House{0.5, h.slab, expand_dims(h.tank, 0)}; };
+  auto half = [](Building h) { return Building{0.5, h.slab, expand_dims(h.tank, 0)}; };
   EXPECT_REFUSED(while_loop(below, half, kStart), "carry.step: s32[] goes in, f64[] comes out",
                  "the C++ scalar 0.5", "carry.tank: f32[] goes in, f32[1] comes out");
 }
 
 TEST(CarryErrors, ForgottenFieldIsNamed) {
-  auto forgets = [](House h) { return House{h.step + 1, h.slab, {}}; };
+  auto forgets = [](Building h) { return Building{h.step + 1, h.slab, {}}; };
   EXPECT_REFUSED(while_loop(below, forgets, kStart), "the body of while_loop",
                  "carry.tank is an empty Tensor", "Give it a value");
-  const House half{0, 1.0f, {}};
-  auto same = [](House h) { return h; };
+  const Building half{0, 1.0f, {}};
+  auto same = [](Building h) { return h; };
   EXPECT_REFUSED(while_loop(below, same, half, {.name = "solve"}),
                  "the init of while_loop 'solve': carry.tank is an empty Tensor");
-  auto indexed = [](Tensor, House h) { return h; };
+  auto indexed = [](Tensor, Building h) { return h; };
   EXPECT_REFUSED(fori_loop(0, 3, indexed, half), "the init of fori_loop: carry.tank is an empty");
-  auto step = [](House h, Tensor x) { return std::pair(h, x); };
+  auto step = [](Building h, Tensor x) { return std::pair(h, x); };
   EXPECT_REFUSED(scan(step, half, constant({1})), "the init of scan: carry.tank is an empty");
   EXPECT_REFUSED(scan(step, kStart, Tensor()), "scan: xs is an empty Tensor");
-  auto stepped = [](House h) { return std::pair(h, h.step); };
+  auto stepped = [](Building h) { return std::pair(h, h.step); };
   EXPECT_REFUSED(while_scan(below, stepped, half, {.max_trip_count = 2}),
                  "the init of while_scan: carry.tank is an empty");
 }

@@ -18,7 +18,7 @@
 namespace rondo {
 namespace {
 
-constexpr std::int64_t kLong = 1000, kSide = 40;
+constexpr std::int64_t kElements = 1000, kSide = 40;
 
 TensorType floats_of(Shape shape) { return {DType::kF32, std::move(shape)}; }
 
@@ -34,12 +34,12 @@ Literal mixed(const Shape& shape, unsigned seed = 1) {
 struct ElementLoop {
   std::string name;
   std::function<Tensor(Tensor, Tensor)> body;  // of the index and the array
-  std::int64_t lower = 0, upper = kLong;
+  std::int64_t lower = 0, upper = kElements;
 };
 
 Function with_body(const ElementLoop& loop) {
   return trace([&](Tensor x) { return fori_loop(loop.lower, loop.upper, loop.body, x); },
-               floats_of({kLong}));
+               floats_of({kElements}));
 }
 
 /// Loops whose trips touch elements of their own.
@@ -51,9 +51,10 @@ std::vector<ElementLoop> independent_loops() {
       {"from the middle", [](Tensor i, Tensor x) { return update(x, i, -x[i]); }, 300, 801},
       {"every third", [](Tensor i, Tensor x) { return update(x, 3 * i + 1, x[3 * i]); }, 0, 300},
       {"halves", [](Tensor i, Tensor x) { return update(x, i, x[i + 500] + x[i]); }, 0, 500},
-      {"backwards", [](Tensor i, Tensor x) { return update(x, kLong - 1 - i, abs(x[999 - i])); }},
+      {"backwards",
+       [](Tensor i, Tensor x) { return update(x, kElements - 1 - i, abs(x[999 - i])); }},
       // A trip stores what the ones before it have loaded.
-      {"shift", [](Tensor i, Tensor x) { return update(x, i, x[i + 1]); }, 0, kLong - 1},
+      {"shift", [](Tensor i, Tensor x) { return update(x, i, x[i + 1]); }, 0, kElements - 1},
       {"sum of the next ones",
        [](Tensor i, Tensor x) {
          const auto add = [&](Tensor k, Tensor sum) { return sum + x[500 + i + k] * x[k + 500]; };
@@ -82,13 +83,14 @@ std::vector<ElementLoop> independent_loops() {
 /// Loops of which a trip touches what another one writes.
 std::vector<ElementLoop> dependent_loops() {
   return {
-      {"running sum", [](Tensor i, Tensor x) { return update(x, i, x[i - 1] + x[i]); }, 1, kLong},
+      {"running sum", [](Tensor i, Tensor x) { return update(x, i, x[i - 1] + x[i]); }, 1,
+       kElements},
       {"loaded after a store",
        [](Tensor i, Tensor x) {
          const Tensor stored = update(x, i, x[i] + 1.0f);
          return update(stored, i, stored[i + 1] * 0.5f);
        },
-       0, kLong - 1},
+       0, kElements - 1},
       {"one element", [](Tensor i, Tensor x) { return update(x, 7, x[7] * 0.5f + x[i]); }},
       {"overlapping halves", [](Tensor i, Tensor x) { return update(x, i + 499, x[i]); }, 0, 501},
       {"scatter",
@@ -105,7 +107,7 @@ TEST(ElementLoops, RunAsLanesWhereTripsAreIndependent) {
     const Function f = with_body(loop);
     const testing::Lowered lowered(f);
     EXPECT_EQ(lowered.loops_by_trips(), 1) << lowered;
-    testing::expect_agreement(f, {mixed({kLong})});
+    testing::expect_agreement(f, {mixed({kElements})});
   }
 }
 
@@ -115,7 +117,7 @@ TEST(ElementLoops, RunInOrderWhereTripsDependOnOneAnother) {
     const Function f = with_body(loop);
     const testing::Lowered lowered(f);
     EXPECT_EQ(lowered.loops_by_trips(), 0) << lowered;
-    testing::expect_agreement(f, {mixed({kLong})});
+    testing::expect_agreement(f, {mixed({kElements})});
   }
 }
 
@@ -129,13 +131,13 @@ TEST(ElementLoops, ReadNothingInABranchThatIsNotTaken) {
       return cond(
           place >= 0, [&] { return update(y, i, seven[place % 7]); }, [&] { return y; });
     };
-    return fori_loop(0, kLong, pick, zeros(floats_of({kLong})));
+    return fori_loop(0, kElements, pick, zeros(floats_of({kElements})));
   };
-  const Function f = trace(body, floats_of({7}), TensorType{DType::kS32, {kLong}});
+  const Function f = trace(body, floats_of({7}), TensorType{DType::kS32, {kElements}});
   const testing::Lowered lowered(f);
   EXPECT_EQ(lowered.loops_by_trips(), 0) << lowered;
   std::vector<std::int32_t> places;
-  for (std::int32_t i = 0; i < kLong; i++) places.push_back(i * 7919 % 200'000 - 100'000);
+  for (std::int32_t i = 0; i < kElements; i++) places.push_back(i * 7919 % 200'000 - 100'000);
   testing::expect_agreement(f, {mixed({7}), Literal::from(places)});
 }
 
@@ -149,20 +151,20 @@ TEST(ElementLoops, OfAWhileCountAndCheckItsPromise) {
             const auto [i, y] = state;
             return State(i + 1, update(y, i, y[i] * 0.5f));
           };
-          const Tensor most = minimum(n, int{kLong});
+          const Tensor most = minimum(n, int{kElements});
           const auto goes_on = [&](State state) { return std::get<0>(state) < most; };
           return std::get<1>(while_loop(goes_on, body, State(Tensor(0), x), options));
         },
-        TensorType{DType::kS32, {}}, floats_of({kLong}));
+        TensorType{DType::kS32, {}}, floats_of({kElements}));
   };
   const testing::Lowered lowered(halved({}));
   EXPECT_EQ(lowered.loops_by_trips(), 1) << lowered;
-  testing::expect_agreement(halved({}), {Literal::scalar(777), mixed({kLong})});
+  testing::expect_agreement(halved({}), {Literal::scalar(777), mixed({kElements})});
   const Function promised = halved({.max_trip_count = 100});
-  testing::expect_agreement(promised, {Literal::scalar(100), mixed({kLong})});
+  testing::expect_agreement(promised, {Literal::scalar(100), mixed({kElements})});
   for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
     EXPECT_THROW(
-        compile(promised, {.executor = executor}).run({Literal::scalar(101), mixed({kLong})}),
+        compile(promised, {.executor = executor}).run({Literal::scalar(101), mixed({kElements})}),
         ExecutionError);
   }
 }
@@ -177,33 +179,34 @@ TEST(ElementLoops, ReduceIntegersAndExtremesInAnyOrder) {
                        bits ^ bitcast_convert(x[i], DType::kS32));
         };
         return fori_loop(
-            0, kLong, body,
+            0, kElements, body,
             Three(Tensor(3), Tensor(-std::numeric_limits<float>::infinity()), Tensor(0x5a5a)));
       },
-      floats_of({kLong}));
+      floats_of({kElements}));
   const testing::Lowered lowered(f);
   EXPECT_EQ(lowered.loops_by_trips(), 1) << lowered;
-  testing::expect_agreement(f, {mixed({kLong})});
+  testing::expect_agreement(f, {mixed({kElements})});
 }
 
 TEST(ElementLoops, CarryWhatTheTripBeforeHasStored) {
   const std::vector<std::pair<ElementLoop, int>> loops = {
-      {{"up", [](Tensor i, Tensor x) { return update(x, i, x[i - 1] * 0.5f + x[i]); }, 1, kLong},
+      {{"up", [](Tensor i, Tensor x) { return update(x, i, x[i - 1] * 0.5f + x[i]); }, 1,
+        kElements},
        1},
       {{"down",
         [](Tensor i, Tensor x) { return update(x, 998 - i, x[999 - i] * 0.5f + x[998 - i]); }, 0,
-        kLong - 1},
+        kElements - 1},
        1},
       {{"no trip", [](Tensor i, Tensor x) { return update(x, i, x[i - 1]); }, 7, 7}, 0},
       {{"from two trips before",
-        [](Tensor i, Tensor x) { return update(x, i, x[i - 2] * 0.5f + x[i]); }, 2, kLong},
+        [](Tensor i, Tensor x) { return update(x, i, x[i - 2] * 0.5f + x[i]); }, 2, kElements},
        2},
       {{"stored by another",
         [](Tensor i, Tensor x) {
           const Tensor stored = update(x, i, x[i - 1] + 1.0f);
-          return update(stored, kLong - i, stored[i] * 0.5f);
+          return update(stored, kElements - i, stored[i] * 0.5f);
         },
-        1, kLong},
+        1, kElements},
        2},
   };
   for (const auto& [loop, loads] : loops) {
@@ -211,18 +214,18 @@ TEST(ElementLoops, CarryWhatTheTripBeforeHasStored) {
     const Function f = with_body(loop);
     const testing::Lowered lowered(f);
     EXPECT_EQ(lowered.count_in_loops(lower::Opcode::kLoad), loads) << lowered;
-    testing::expect_agreement(f, {mixed({kLong})});
+    testing::expect_agreement(f, {mixed({kElements})});
   }
 }
 
 TEST(ElementLoops, AddFloatsInOrder) {
   const auto body = [](Tensor x) {
     return fori_loop(
-        0, kLong, [&](Tensor i, Tensor sum) { return sum + x[i]; }, Tensor(0.0f));
+        0, kElements, [&](Tensor i, Tensor sum) { return sum + x[i]; }, Tensor(0.0f));
   };
-  const Function f = trace(body, floats_of({kLong}));
+  const Function f = trace(body, floats_of({kElements}));
   EXPECT_EQ(testing::Lowered(f).loops_by_trips(), 0);
-  testing::expect_agreement(f, {mixed({kLong})});
+  testing::expect_agreement(f, {mixed({kElements})});
 }
 
 TEST(ElementLoops, KnowTheCountersThatTheyCarry) {
@@ -232,28 +235,28 @@ TEST(ElementLoops, KnowTheCountersThatTheyCarry) {
           const auto [to, step, y] = carry;
           return Three(to - 2, step + 3, update(y, to, x[i] + convert(step, DType::kF32)));
         };
-        return fori_loop(0, kLong / 2, body, Three(Tensor(int{kLong} - 1), Tensor(5), x));
+        return fori_loop(0, kElements / 2, body, Three(Tensor(int{kElements} - 1), Tensor(5), x));
       },
-      floats_of({kLong}));
+      floats_of({kElements}));
   const testing::Lowered lowered(f);
   EXPECT_EQ(lowered.loops_by_trips(), 1) << lowered;
-  const Literal x = mixed({kLong});
+  const Literal x = mixed({kElements});
   // Odd elements are written that later trips read, at half of their number.
   const std::vector<Literal> got = testing::expect_agreement(f, {x});
   EXPECT_EQ(got[0].item<int>(), -1);
-  EXPECT_EQ(got[1].item<int>(), 5 + 3 * kLong / 2);
+  EXPECT_EQ(got[1].item<int>(), 5 + 3 * kElements / 2);
 }
 
 /// Both the loop that keeps what its derivative needs, and the one back over it.
 TEST(ElementLoops, AreVectorizedInGradients) {
   const auto cubes = [](Tensor x) {
     const auto body = [&](Tensor i, Tensor y) { return update(y, i, x[i] * x[i] * y[i]); };
-    return sum(fori_loop(0, kLong, body, x));
+    return sum(fori_loop(0, kElements, body, x));
   };
-  const Function f = trace([&](Tensor x) { return grad(cubes)(x); }, floats_of({kLong}));
+  const Function f = trace([&](Tensor x) { return grad(cubes)(x); }, floats_of({kElements}));
   const testing::Lowered lowered(f);
   EXPECT_EQ(lowered.loops_by_trips(), 2) << lowered;
-  const Literal x = mixed({kLong});
+  const Literal x = mixed({kElements});
   const std::vector<Literal> got = testing::expect_agreement(f, {x});
   const auto from = x.data<float>(), slopes = got[0].data<float>();
   for (std::size_t i = 0; i < from.size(); i++)
@@ -264,12 +267,12 @@ TEST(ElementLoops, AreVectorizedInGradients) {
 TEST(ElementLoops, OfAScanOverIndicesKnowThem) {
   const auto gathered = [](Tensor x) {
     const auto body = [&](Tensor carry, Tensor i) { return std::pair(carry, x[i] * 2.0f); };
-    return scan(body, Tensor(0), iota({DType::kS32, {kLong / 2}}, 0) * 2 + 1).second;
+    return scan(body, Tensor(0), iota({DType::kS32, {kElements / 2}}, 0) * 2 + 1).second;
   };
-  const Function f = trace(gathered, floats_of({kLong}));
+  const Function f = trace(gathered, floats_of({kElements}));
   const testing::Lowered lowered(f);
   EXPECT_EQ(lowered.count_in_loops(lower::Opcode::kLoad), 1) << lowered;
-  testing::expect_agreement(f, {mixed({kLong})});
+  testing::expect_agreement(f, {mixed({kElements})});
 }
 
 /// Rows are loaded, although their elements follow from no index but are constants.
@@ -316,7 +319,7 @@ TEST(ElementLoops, RunTheInnermostOfATriangularNest) {
 
 TEST(ElementLoops, CountTheirTripsAndKeepLimits) {
   const Function f = with_body(independent_loops()[0]);
-  const Literal x = mixed({kLong});
+  const Literal x = mixed({kElements});
   const std::vector<Literal> want = compile(f, {.executor = Executor::kReference}).run({x});
   const testing::FarLimits limits;
   for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
@@ -324,11 +327,11 @@ TEST(ElementLoops, CountTheirTripsAndKeepLimits) {
     RunStats stats;
     program.run({x}, {.stats = &stats});
     ASSERT_EQ(stats.loops.size(), 1u);
-    EXPECT_EQ(stats.loops[0].trips, kLong);
+    EXPECT_EQ(stats.loops[0].trips, kElements);
     for (unsigned kinds = 0; kinds <= testing::FarLimits::kAll; kinds++)
       testing::expect_equal(program.run({x}, limits.options(kinds))[0], want[0]);
-    EXPECT_TRUE(program.run({x}, {.max_iterations = kLong})[0].identical(want[0]));
-    EXPECT_THROW(program.run({x}, {.max_iterations = kLong - 1}), TooManyIterations);
+    EXPECT_TRUE(program.run({x}, {.max_iterations = kElements})[0].identical(want[0]));
+    EXPECT_THROW(program.run({x}, {.max_iterations = kElements - 1}), TooManyIterations);
   }
 }
 
@@ -338,15 +341,15 @@ TEST(ElementLoops, CountTheTripsOfLoopsInTheirTrips) {
     return update(x, i, fori_loop(0, 3, power, Tensor(1.0f), {.name = "inner"}));
   };
   const Function f =
-      trace([&](Tensor x) { return fori_loop(0, kLong, body, x, {.name = "outer"}); },
-            floats_of({kLong}));
+      trace([&](Tensor x) { return fori_loop(0, kElements, body, x, {.name = "outer"}); },
+            floats_of({kElements}));
   EXPECT_EQ(testing::Lowered(f).loops_by_trips(), 1);
   for (const Executor executor : {Executor::kReference, Executor::kBytecode, Executor::kCompiled}) {
     RunStats stats;
-    compile(f, {.executor = executor}).run({mixed({kLong})}, {.stats = &stats});
+    compile(f, {.executor = executor}).run({mixed({kElements})}, {.stats = &stats});
     ASSERT_EQ(stats.loops.size(), 2u);
     for (const auto& loop : stats.loops)
-      EXPECT_EQ(loop.trips, loop.name == "outer" ? kLong : 3 * kLong) << loop.name;
+      EXPECT_EQ(loop.trips, loop.name == "outer" ? kElements : 3 * kElements) << loop.name;
   }
 }
 

@@ -10,8 +10,6 @@ namespace {
 
 class XlaBatching : public XlaTest {};
 
-constexpr Tolerance kDoubles{.rtol = 1e-11, .atol = 1e-13};
-
 template <class F, class... Literals>
 void check_close(F&& f, const Literals&... arguments) {
   expect_same_as_xla(trace(f, arguments...), {arguments...}, kDoubles, XlaTexts::kStablehlo);

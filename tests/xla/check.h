@@ -9,6 +9,8 @@
 
 namespace rondo::testing {
 
+inline constexpr Tolerance kDoubles{.rtol = 1e-11, .atol = 1e-13};
+
 inline constexpr DType kAllDTypes[] = {DType::kPred, DType::kS8,  DType::kS16,  DType::kS32,
                                        DType::kS64,  DType::kU8,  DType::kU16,  DType::kU32,
                                        DType::kU64,  DType::kF16, DType::kBF16, DType::kF32,

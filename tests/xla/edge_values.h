@@ -89,5 +89,7 @@ inline std::vector<DType> operator+(std::vector<DType> a, const std::vector<DTyp
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
+inline const std::vector<DType> kNumbers = kIntegers + kFloats + kComplexes;
+inline const std::vector<DType> kOrdered = kPredOnly + kIntegers + kFloats;
 
 }  // namespace rondo::testing

@@ -34,9 +34,6 @@ struct BinaryCase {
 #define RONDO_SLOPE(op) #op, [](const Tensor& x, const Tensor& y) { return ops::op(x, y); }
 #define RONDO_OPERATOR(name, op) #name, [](const Tensor& x, const Tensor& y) { return x op y; }
 
-const std::vector<DType> kNumbers = kIntegers + kFloats + kComplexes;
-const std::vector<DType> kOrdered = kPredOnly + kIntegers + kFloats;
-
 std::vector<UnaryCase> named_unary_cases() {
   return {
       {RONDO_UNARY(-), kNumbers},

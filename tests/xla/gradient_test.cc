@@ -15,7 +15,6 @@ namespace {
 class XlaGradient : public XlaTest {};
 
 // A step that the compiler rounds differently is amplified by the trips after it.
-constexpr Tolerance kDoubles{.rtol = 1e-11, .atol = 1e-13};
 constexpr Tolerance kSingles{.rtol = 2e-5f, .atol = 1e-6};
 
 template <class F, class... Literals>

@@ -12,9 +12,6 @@ class XlaReduce : public XlaTest {};
 class XlaOrder : public XlaTest {};
 class XlaProduct : public XlaTest {};
 
-const std::vector<DType> kNumbers = kIntegers + kFloats + kComplexes;
-const std::vector<DType> kOrdered = kPredOnly + kIntegers + kFloats;
-
 /// Small whole numbers, whose sums and products are exact in every dtype.
 Literal small(const TensorType& type) {
   const Tensor numbers =

@@ -18,7 +18,7 @@ struct Reading {
   Tensor level, valid;
 };
 
-Literal wave(const Shape& shape) {
+Literal wave_of_singles(const Shape& shape) {
   return (sin(convert(Tensor(counting({DType::kF32, shape})), DType::kF32)) * 0.5).eval();
 }
 
@@ -35,7 +35,7 @@ TEST_F(XlaScan, RunsForwardAndBackwardWithAnyUnrolling) {
             return scan([](Tensor c, Tensor v) { return std::pair(c * 0.5 + v, c - v); }, x, xs,
                         options);
           },
-          Literal::scalar(1.5f), wave({7}));
+          Literal::scalar(1.5f), wave_of_singles({7}));
     }
   }
 }
@@ -69,7 +69,7 @@ TEST_F(XlaScan, TakesTreesOfXsAndGivesTreesOfYs) {
             },
             std::vector<Tensor>{x, Tensor(0)}, Reading{level, valid});
       },
-      wave({5}), counting(pred({5})), Literal::scalar(0.25f));
+      wave_of_singles({5}), counting(pred({5})), Literal::scalar(0.25f));
 }
 
 TEST_F(XlaScan, CarriesEveryDtype) {
@@ -165,7 +165,7 @@ TEST_F(XlaScan, CapturesAndNests) {
             },
             Tensor(0.5f), xs);
       },
-      wave({3}), wave({4}));
+      wave_of_singles({3}), wave_of_singles({4}));
 }
 
 TEST_F(XlaScan, InAWhileInAScan) {
@@ -227,7 +227,7 @@ TEST_F(XlaMap, WithAndWithoutBatches) {
           return map([&](Tensor x, Tensor y) { return std::tuple(dot(x, w) + y, y < 2); },
                      std::tuple(xs, arange(5, DType::kF32)), options);
         },
-        wave({5, 3}), wave({3}));
+        wave_of_singles({5, 3}), wave_of_singles({3}));
   }
 }
 
