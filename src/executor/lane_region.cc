@@ -130,9 +130,12 @@ class LaneRegion {
 
   std::int64_t cost(const Node& node, const LaneValue& value) const {
     const Strategy form = strategy_of(node);
+    const std::int64_t count = rules_.count(node.type(), value);
+    if (form == Strategy::kReduction)
+      return count * node.operand_type(0).elements() / node.type().elements();
     const bool computes = form == Strategy::kElement || form == Strategy::kUnrolledContraction ||
                           form == Strategy::kContraction || form == Strategy::kKernel;
-    return computes ? rules_.count(node.type(), value) : 0;
+    return computes ? count : 0;
   }
 
   /// Beside the loops over the elements.

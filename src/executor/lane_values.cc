@@ -115,7 +115,10 @@ std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) 
     case Strategy::kUnrolledContraction:
     case Strategy::kContraction:
     case Strategy::kKernel:
-      return terms(node, operands);
+      return terms(node, operands, kMostTerms);
+    case Strategy::kReduction:
+      if (lanes_ == 1) return std::nullopt;
+      return terms(node, operands, kMostLaneTerms);
     case Strategy::kWrite:
       return write(node, operands);
     case Strategy::kTapeRead:
@@ -228,14 +231,14 @@ std::optional<LaneValue> LaneRules::gather(const Node& node, Operands operands) 
   if (operands[0].kind != Kind::kInvariant || operands[1].kind == Kind::kCarried)
     return std::nullopt;
   const ir::Gather gather = *ir::loops_as<ir::Gather>(node);
-  if (gather.components.size() != 1) return std::nullopt;
   const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &gather.table},
                                 {&operands[1], &node.operand_type(1), &gather.indices}};
   return mapped(node.type(), from);
 }
 
-std::optional<LaneValue> LaneRules::terms(const Node& node, Operands operands) const {
-  const std::optional<Terms> terms = few_terms(node, reorders_);
+std::optional<LaneValue> LaneRules::terms(const Node& node, Operands operands,
+                                          std::int64_t most) const {
+  const std::optional<Terms> terms = few_terms(node, reorders_, most);
   if (!terms) return std::nullopt;
   std::vector<MappedOperand> from;
   for (std::size_t i = 0; i < terms->factors.size(); i++) {

@@ -94,7 +94,7 @@ class LaneRules {
   std::optional<LaneValue> elementwise(const ir::Node& node, Operands operands) const;
   std::optional<LaneValue> alias(const ir::Node& node, const LaneValue& operand) const;
   std::optional<LaneValue> gather(const ir::Node& node, Operands operands) const;
-  std::optional<LaneValue> terms(const ir::Node& node, Operands operands) const;
+  std::optional<LaneValue> terms(const ir::Node& node, Operands operands, std::int64_t most) const;
   std::optional<LaneValue> write(const ir::Node& node, Operands operands) const;
   std::optional<LaneValue> update(const ir::Node& node, const ir::InsertionMap& map,
                                   Operands operands) const;

@@ -210,7 +210,7 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
       break;
     }
     case Item::Kind::kTerms: {
-      const Terms terms = *few_terms(node, true);
+      const Terms terms = *few_terms(node, true, kMostLaneTerms);
       if (terms.init >= 0)
         reads.push_back({node.operands[static_cast<std::size_t>(terms.init)], item.index});
       absl::InlinedVector<std::int64_t, 2> at(terms.sizes.size(), 0);
@@ -378,7 +378,7 @@ Value Nest::axis_index(const Item& item, std::int64_t axis, const Axes& axes) {
 
 /// The sum of an item's terms.
 Value Nest::combined(const Item& item) {
-  const Terms terms = *few_terms(*item.node, true);
+  const Terms terms = *few_terms(*item.node, true, kMostLaneTerms);
   lower::Builder& b = builder_;
   std::uint32_t next = item.first_operand;
   const auto operand = [&] { return b.convert(items_[operands_[next++]].element[0], terms.type); };

@@ -1,7 +1,10 @@
 #include "executor/region_plan.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "executor/element_code.h"
 #include "executor/interchange.h"
 #include "executor/loop_parts.h"
@@ -230,6 +233,54 @@ RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges,
   }
   choose_inlined(region, interchanges);
   find_last_uses(region);
+  if (keep_old_parts()) find_last_uses(region);
+}
+
+/// Fused reads of an array's old state move to where their values are used, which may be after the
+/// step that writes its next state. Those of parts of it are computed before that step after all,
+/// so that it need not copy the array.
+bool RegionPlan::keep_old_parts() {
+  std::vector<std::pair<std::uint32_t, std::size_t>> writes;  // steps, their operands
+  for (std::uint32_t at = 0; at < steps_.size(); at++) {
+    for (const std::size_t operand : ir::written_operands(steps_[at].node)) {
+      const std::uint32_t last = last_use_[value(steps_[at].node->operands[operand])];
+      if (last > at && last != kAtEnd) writes.emplace_back(at, operand);
+    }
+  }
+  if (writes.empty()) return false;
+  std::vector<absl::InlinedVector<std::uint32_t, 2>> readers(values_);
+  for (std::uint32_t at = 0; at < steps_.size(); at++) {
+    for (const Tensor& operand : steps_[at].node->operands) readers[value(operand)].push_back(at);
+  }
+  bool found = false;
+  for (const auto& [write, operand] : writes) {
+    const Tensor& array = steps_[write].node->operands[operand];
+    std::vector<std::uint32_t> late{value(array)}, parts;  // values read there, steps
+    std::int64_t elements = 0;
+    absl::flat_hash_set<std::uint32_t> seen;
+    bool all = true;
+    while (all && !late.empty()) {
+      const std::uint32_t read = late.back();
+      late.pop_back();
+      for (const std::uint32_t at : readers[read]) {
+        const Step& step = steps_[at];
+        const bool is_late = step.inlined ? last_use_[step.first_value] > write : at > write;
+        if (!is_late || !seen.insert(at).second) continue;
+        if (!step.inlined || at > write) {
+          all = false;
+        } else if (step.node->type().elements() < array.type().elements()) {
+          parts.push_back(at);
+          elements += step.node->type().elements();
+        } else {
+          late.push_back(step.first_value);
+        }
+      }
+    }
+    if (!all || elements >= array.type().elements()) continue;
+    for (const std::uint32_t at : parts) steps_[at].inlined = false;
+    found = true;
+  }
+  return found;
 }
 
 /// A node is fused into the loops of its consumers if these read each of its elements once and it

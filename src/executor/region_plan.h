@@ -88,6 +88,7 @@ class RegionPlan {
  private:
   void choose_inlined(const Function& region, const Interchanges& interchanges);
   void find_last_uses(const Function& region);
+  bool keep_old_parts();
 
   std::vector<Step> steps_;
   struct Numbers {

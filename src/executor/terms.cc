@@ -38,7 +38,7 @@ std::int64_t Terms::count() const {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-std::optional<Terms> few_terms(const ir::Node& node, bool reorders) {
+std::optional<Terms> few_terms(const ir::Node& node, bool reorders, std::int64_t most) {
   std::optional<Terms> terms;
   ir::LoopNest loops = ir::loop_nest(node);
   if (const auto* reduction = std::get_if<ir::Reduction>(&loops)) {
@@ -52,7 +52,7 @@ std::optional<Terms> few_terms(const ir::Node& node, bool reorders) {
   }
   if (!terms || node.type().elements() == 0) return std::nullopt;
   const std::int64_t count = terms->count();
-  if (count < 1 || count > kMostTerms) return std::nullopt;
+  if (count < 1 || count > most) return std::nullopt;
   return terms;
 }
 

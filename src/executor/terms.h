@@ -26,8 +26,14 @@ struct Terms {
 /// call. Not measured.
 inline constexpr std::int64_t kMostTerms = 8;
 
-/// None if the node is no such combination, or has many terms; nor, unless `reorders`, if its
-/// kernel adds products in another order.
-std::optional<Terms> few_terms(const ir::Node& node, bool reorders = false);
+/// Threshold: The same for reductions of a lane's elements, where a loop would keep the loop around
+/// them from being vectorized: code size, and the registers that the elements take. At most
+/// lower::Lanes::kPartials, which one tree reduction combines. Not measured.
+inline constexpr std::int64_t kMostLaneTerms = 64;
+
+/// None if the node is no such combination, or has more than `most` terms; nor, unless `reorders`,
+/// if its kernel adds products in another order.
+std::optional<Terms> few_terms(const ir::Node& node, bool reorders = false,
+                               std::int64_t most = kMostTerms);
 
 }  // namespace rondo::executor

@@ -31,40 +31,6 @@ bool is_branch(const Node* node) {
   return layout && layout->is_branch();
 }
 
-/// The operands that a node may overwrite: of a branch the arguments that one of its regions
-/// overwrites.
-std::vector<std::size_t> written_operands(const Node* node) {
-  // Copies of small arrays cost no more than any other op.
-  constexpr std::int64_t kSmall = 16;
-  std::vector<std::size_t> written;
-  const auto add = [&](std::size_t operand) {
-    if (node->operand_type(operand).elements() > kSmall) written.push_back(operand);
-  };
-  if (!is_branch(node)) {
-    const auto [first, last] = overwritten(node);
-    for (std::size_t i = first; i < last; i++) add(i);
-    return written;
-  }
-  absl::flat_hash_set<const Node*> in_regions;  // parameters
-  for (const Function& region : node->regions) {
-    for (const Node* inner : region.body()) {
-      // For a branch in a branch, every argument: looking into it would recurse.
-      const auto [first, last] =
-          is_branch(inner) ? std::pair(std::size_t{0}, inner->operands.size()) : overwritten(inner);
-      for (std::size_t i = first; i < last; i++) in_regions.insert(inner->operands[i].node());
-    }
-  }
-  const RegionLayout layout = *region_layout(node);
-  for (std::size_t i = layout.fixed; i < node->operands.size(); i++) {
-    const bool found =
-        std::any_of(node->regions.begin(), node->regions.end(), [&](const Function& region) {
-          return in_regions.contains(region.parameters()[layout.param_of_operand(i)].node());
-        });
-    if (found) add(i);
-  }
-  return written;
-}
-
 class Order {
  public:
   explicit Order(const Function& function) : body_(function.body()) {
@@ -145,6 +111,37 @@ class Order {
 };
 
 }  // namespace
+
+std::vector<std::size_t> written_operands(const Node* node) {
+  constexpr std::int64_t kSmall = 16;
+  std::vector<std::size_t> written;
+  const auto add = [&](std::size_t operand) {
+    if (node->operand_type(operand).elements() > kSmall) written.push_back(operand);
+  };
+  if (!is_branch(node)) {
+    const auto [first, last] = overwritten(node);
+    for (std::size_t i = first; i < last; i++) add(i);
+    return written;
+  }
+  absl::flat_hash_set<const Node*> in_regions;  // parameters
+  for (const Function& region : node->regions) {
+    for (const Node* inner : region.body()) {
+      // For a branch in a branch, every argument: looking into it would recurse.
+      const auto [first, last] =
+          is_branch(inner) ? std::pair(std::size_t{0}, inner->operands.size()) : overwritten(inner);
+      for (std::size_t i = first; i < last; i++) in_regions.insert(inner->operands[i].node());
+    }
+  }
+  const RegionLayout layout = *region_layout(node);
+  for (std::size_t i = layout.fixed; i < node->operands.size(); i++) {
+    const bool found =
+        std::any_of(node->regions.begin(), node->regions.end(), [&](const Function& region) {
+          return in_regions.contains(region.parameters()[layout.param_of_operand(i)].node());
+        });
+    if (found) add(i);
+  }
+  return written;
+}
 
 std::vector<const Node*> reads_before_writes(const Function& function) {
   return Order(function).run();

@@ -1,4 +1,6 @@
 // Gathers on the compiled executor: loops that read at positions from an array of indices.
+#include <algorithm>
+
 #include "executor/agreement.h"
 
 namespace rondo::testing {
@@ -126,6 +128,46 @@ TEST(Gathers, InLoopsThatRunByLane) {
     }
     if (lanes != 200) {
       EXPECT_TRUE(runs_by_lane(function)) << Lowered(function);
+    }
+  }
+}
+
+TEST(Gathers, OfLanesBySeveralComponents) {
+  // Each lane walks through an array by two indices of its own, which leave it on all sides.
+  const Literal x = gather_table({DType::kF32, {9, 13}});
+  for (const std::int64_t lanes : {8, 9, 31, 67}) {
+    const auto walk = [](Tensor x, Tensor from) {
+      const auto step = [&](Tensor, Tensor i, Tensor j, Tensor sum) {
+        const Tensor here = at(x, {i, j}), beside = at(x, {i, j - 1});
+        return std::tuple(i + 3, j - convert(here > 20, DType::kS32) * 5, sum + here - beside / 4);
+      };
+      const auto [i, j, total] = fori_loop(0, 12, step, std::tuple(from, from * 2, Tensor(0.5f)));
+      return total;
+    };
+    std::vector<int> starts;
+    for (int lane = 0; lane < lanes; lane++) starts.push_back(lane * 7 % 23 - 8);
+    const Literal from = Literal::from(starts, {lanes});
+    const Function function = trace(
+        [&](Tensor x, Tensor from) {
+          return vmap(walk, {.in_axes = {std::nullopt, 0}})(x, from);
+        },
+        x.type(), from.type());
+    EXPECT_TRUE(runs_by_lane(function)) << Lowered(function);
+    const Literal got = expect_agreement(function, {x, from})[0];
+    for (std::size_t lane = 0; lane < starts.size(); lane++) {
+      const auto element = [&](int i, int j) {
+        return x.data<float>()[static_cast<std::size_t>(std::clamp(i, 0, 8) * 13 +
+                                                        std::clamp(j, 0, 12))];
+      };
+      int i = starts[lane], j = i * 2;
+      float sum = 0.5f;
+      for (int trip = 0; trip < 12; trip++) {
+        const float here = element(i, j), beside = element(i, j - 1);
+        i += 3;
+        if (here > 20) j -= 5;
+        sum = sum + here - beside / 4;
+      }
+      EXPECT_NEAR(got.data<float>()[lane], sum, 1e-4f) << lane;
     }
   }
 }

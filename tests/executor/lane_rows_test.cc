@@ -118,6 +118,34 @@ TEST(LaneRows, AreMultipliedByMatrices) {
   expect_by_lane(own, {2, 2}, -1, 1);
 }
 
+TEST(LaneRows, AreReducedWhereTheyHaveManyElements) {
+  // The row of each lane goes towards its mean, its greatest element and its product.
+  for (const std::int64_t columns : {7, 12, 33, 64}) {
+    SCOPED_TRACE(::testing::Message() << columns << " columns");
+    const auto f = [](Tensor row) {
+      const auto step = [](Tensor, Tensor row) {
+        return row * 0.5f + mean(row) * 0.25f - max(row) * 0.125f + prod(row) * 0.01f;
+      };
+      return fori_loop(0, 5, step, row);
+    };
+    expect_by_lane(f, {columns}, -1, 1);
+  }
+  const auto least_and_sums = [](Tensor m) {
+    const auto step = [](Tensor, Tensor m) {
+      return m - expand_dims(min(m, {1}), 1) * 0.5f + sum(m, {0}) * 0.125f;
+    };
+    return fori_loop(0, 5, step, m);
+  };
+  expect_by_lane(least_and_sums, {3, 11}, -1, 1);
+  expect_by_lane(least_and_sums, {12, 3}, -1, 1);
+  // More than a tree of partial sums takes.
+  const auto long_rows = [](Tensor row) {
+    return fori_loop(
+        0, 5, [](Tensor, Tensor row) { return row - sum(row) * 0.01f; }, row);
+  };
+  expect_by_lane(long_rows, {65}, -1, 1, false);
+}
+
 TEST(LaneRows, AreMultipliedInLanesHoweverManyThereAre) {
   // As a product of a small and a long matrix this uses the library.
   const auto f = [](Tensor x) {

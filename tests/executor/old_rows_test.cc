@@ -1,0 +1,93 @@
+// Updates of an array in place, where values that are used later read its old rows.
+#include <cmath>
+
+#include "executor/agreement.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr std::int64_t kSide = 24;
+
+Literal uneven(const Shape& shape) {
+  Literal x = Literal::zeros({DType::kF64, shape});
+  double next = 0.3;
+  for (double& element : x.mutable_data<double>()) {
+    next = 3.9 * next * (1 - next);
+    element = next - 0.5;
+  }
+  return x;
+}
+
+/// Expects that the whole array is copied only where it enters its loop.
+void expect_no_copy(const Function& f) {
+  const Lowered program(f);
+  EXPECT_EQ(program.count_in_loops(lower::Opcode::kCopy), 0) << program;
+}
+
+TEST(OldRows, OfTwoRowsThatAreRotated) {
+  const auto rotate = [](Tensor i, Tensor a) {
+    const Tensor upper = a[0], lower = a[i];
+    const Tensor x = upper[0], y = lower[0], length = sqrt(x * x + y * y);
+    const Tensor c = x / length, s = y / length;
+    return update(update(a, 0, c * upper + s * lower), i, c * lower - s * upper);
+  };
+  const Literal a = uneven({kSide, kSide});
+  const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, rotate, a); }, a.type());
+  expect_no_copy(f);
+  const Literal got = expect_agreement(f, {a})[0];
+
+  Literal want = a;
+  double* rows = want.mutable_data<double>().data();
+  for (std::int64_t i = 1; i < kSide; i++) {
+    double* lower = rows + i * kSide;
+    const double length = std::sqrt(rows[0] * rows[0] + lower[0] * lower[0]);
+    const double c = rows[0] / length, s = lower[0] / length;
+    for (std::int64_t k = 0; k < kSide; k++) {
+      const double x = rows[k], y = lower[k];
+      rows[k] = c * x + s * y;
+      lower[k] = c * y - s * x;
+    }
+  }
+  for (std::size_t k = 0; k < want.data<double>().size(); k++)
+    EXPECT_NEAR(got.data<double>()[k], want.data<double>()[k], 1e-12) << k;
+}
+
+TEST(OldRows, OfARowThatALoopOverTheOthersUses) {
+  // The row is read before an inner loop updates the array, and used after it.
+  const auto step = [](Tensor i, Tensor a) {
+    const Tensor row = a[i] * 2.0;
+    const Tensor swept = fori_loop(
+        0, kSide, [&](Tensor j, Tensor b) { return update(b, j, b[j] * 0.5 + b[i] * 0.25); }, a);
+    return update(swept, i, row - swept[0]);
+  };
+  const Literal a = uneven({kSide, kSide});
+  const Function f = trace([&](Tensor a) { return fori_loop(0, 5, step, a); }, a.type());
+  expect_no_copy(f);
+  expect_agreement(f, {a});
+}
+
+TEST(OldRows, ThroughValuesOfTheSizeOfTheArray) {
+  // What is fused before the row is taken has the whole array; the row of it is what is kept.
+  const auto step = [](Tensor i, Tensor a) {
+    const Tensor mixed = a * 0.5 + 1.0;
+    const Tensor first = mixed[0], own = mixed[i];
+    return update(update(a, 0, own - first), i, first + own);
+  };
+  const Literal a = uneven({kSide, kSide});
+  const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, step, a); }, a.type());
+  expect_no_copy(f);
+  expect_agreement(f, {a});
+}
+
+TEST(OldRows, AreNotKeptWhereTheWholeArrayIsUsed) {
+  // To keep all rows is to copy the array.
+  const auto step = [](Tensor i, Tensor a) {
+    return update(update(a, i, a[i] + 1.0), 0, sum(a, {0}));
+  };
+  const Literal a = uneven({kSide, kSide});
+  const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, step, a); }, a.type());
+  expect_agreement(f, {a});
+}
+
+}  // namespace
+}  // namespace rondo::testing
