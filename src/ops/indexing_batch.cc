@@ -3,8 +3,10 @@
 // batching dimension is the axis of lanes.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "ops/batch_rules.h"
+#include "ops/broadcast.h"
 #include "ops/dynamic_slice.h"
 #include "ops/elementwise.h"
 #include "ops/gather.h"
@@ -45,9 +47,10 @@ std::vector<Tensor> values_from(const BatchCall& c, std::size_t first) {
   return values;
 }
 
-/// The starts as rows of an array s64[lanes, axes], clamped so that a part of `sizes` is inside
-/// operand 0: a gather would do that too, a scatter would drop the part.
-Tensor start_vectors(const BatchCall& c, std::size_t first, std::span<const std::int64_t> sizes) {
+/// The starts as columns s64[lanes, 1], clamped so that a part of `sizes` is inside operand 0: a
+/// gather would do that too, a scatter would drop the part.
+std::vector<Tensor> start_columns(const BatchCall& c, std::size_t first,
+                                  std::span<const std::int64_t> sizes) {
   const Shape& shape = c.type(0).shape;
   std::vector<Tensor> columns;
   for (std::size_t i = first; i < c.operands.size(); i++) {
@@ -58,7 +61,7 @@ Tensor start_vectors(const BatchCall& c, std::size_t first, std::span<const std:
                     {std::string(c.node.op->name), static_cast<std::int64_t>(axis), shape[axis]});
     columns.push_back(reshape(Operand(clamped, c.at()), {c.lanes(), 1}));
   }
-  return concatenate(columns, 1, c.at());
+  return columns;
 }
 
 std::vector<std::int64_t> numbers(std::int64_t first, std::int64_t count) {
@@ -67,26 +70,65 @@ std::vector<std::int64_t> numbers(std::int64_t first, std::int64_t count) {
   return all;
 }
 
+/// Parts of an array that is the same for all lanes, each at a position of its lane.
+GatherDims dims_of_parts(std::int64_t rank) {
+  return {
+      .offset_dims = numbers(1, rank), .start_index_map = numbers(0, rank), .index_vector_dim = 1};
+}
+
+/// The part of `sizes` if operand 0 is a row, or a row of rows, of an array that is the same for
+/// all lanes: it is read from that array, without the rest of the lanes' rows.
+std::optional<Tensor> part_of_row(const BatchCall& c, std::span<const std::int64_t> sizes) {
+  const Node* reshaped = c.x(0).node();
+  if (!c.batched(0) || reshaped->op != &kReshape) return std::nullopt;
+  const Node* rows = reshaped->operands[0].node();
+  if (rows->op != &kGather) return std::nullopt;
+  const auto& [dims, row_sizes] = rows->attrs<GatherAttributes>();
+  const Tensor &table = rows->operands[0], &row_starts = rows->operands[1];
+  if (dims != dims_of_parts(table.rank())) return std::nullopt;
+  const std::vector<Tensor> columns = start_columns(c, 1, sizes);
+  std::vector<Tensor> starts;
+  std::vector<std::int64_t> part;
+  std::size_t next = 0;  // axis of the row
+  for (std::int64_t axis = 0; axis < table.rank(); axis++) {
+    const std::int64_t size = row_sizes[static_cast<std::size_t>(axis)];
+    if (next < sizes.size() && size == table.shape()[axis] && c.type(0).shape[next] == size) {
+      starts.push_back(columns[next]);
+      part.push_back(sizes[next++]);
+    } else if (size == 1) {
+      starts.push_back(slice(Operand(row_starts, c.at()), {0, axis}, {c.lanes(), axis + 1}));
+      part.push_back(1);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (next != sizes.size()) return std::nullopt;
+  const Tensor found =
+      make(kGather, {table, concatenate(starts, 1, c.at())}, GatherAttributes{dims, part}, c.at());
+  return reshape_to(found, Shape(with_first(c.lanes(), sizes)), c.at());
+}
+
 }  // namespace
 
 BatchValues dynamic_slice_batch(const BatchCall& c) {
   const auto& sizes = c.node.attrs<DynamicSliceAttributes>().sizes;
   const std::int64_t rank = c.type(0).rank();
+  if (const auto part = part_of_row(c, sizes)) return ir::all_batched({*part});
   if (!any_batched(c, 1)) {
     const Tensor& x = c.x(0);
     return ir::all_batched({make(kDynamicSlice, with_lane_start({&x, 1}, values_from(c, 1)),
                                  DynamicSliceAttributes{with_first(c.lanes(), sizes)}, c.at())});
   }
-  const Tensor starts = start_vectors(c, 1, sizes);
-  GatherDims dims{.offset_dims = numbers(1, rank), .index_vector_dim = 1};
+  const Tensor starts = concatenate(start_columns(c, 1, sizes), 1, c.at());
   if (!c.batched(0)) {
-    dims.start_index_map = numbers(0, rank);
     return ir::all_batched(
-        {make(kGather, {c.x(0), starts}, GatherAttributes{dims, sizes}, c.at())});
+        {make(kGather, {c.x(0), starts}, GatherAttributes{dims_of_parts(rank), sizes}, c.at())});
   }
-  dims.start_index_map = numbers(1, rank);
-  dims.operand_batching_dims = {0};
-  dims.start_indices_batching_dims = {0};
+  const GatherDims dims{.offset_dims = numbers(1, rank),
+                        .start_index_map = numbers(1, rank),
+                        .index_vector_dim = 1,
+                        .operand_batching_dims = {0},
+                        .start_indices_batching_dims = {0}};
   const std::int64_t one = std::min<std::int64_t>(c.lanes(), 1);
   return ir::all_batched(
       {make(kGather, {c.x(0), starts}, GatherAttributes{dims, with_first(one, sizes)}, c.at())});
@@ -99,7 +141,7 @@ BatchValues dynamic_update_slice_batch(const BatchCall& c) {
     return ir::all_batched(
         {make(kDynamicUpdateSlice, with_lane_start(both, values_from(c, 2)), {}, c.at())});
   }
-  const Tensor starts = start_vectors(c, 2, c.type(1).shape.dims());
+  const Tensor starts = concatenate(start_columns(c, 2, c.type(1).shape.dims()), 1, c.at());
   const ScatterDims dims{.update_window_dims = numbers(1, rank),
                          .scatter_dims_to_operand_dims = numbers(1, rank),
                          .index_vector_dim = 1,

@@ -266,6 +266,24 @@ std::vector<Case> moving_cases() {
        {f32({4, 2}), s32(), f32({2})},
        -2,
        6},
+      {"element_of_row",
+       [](In x) -> Out {
+         const Tensor row = x[0][x[1]];
+         return {row[x[2]], dynamic_slice(row, {x[2]}, {2}), dynamic_slice(row, {x[2]}, {3})};
+       },
+       {f32({4, 3}), s32(), s32()},
+       -2,
+       6},
+      {"element_of_rows",
+       [](In x) -> Out {
+         const Tensor plane = x[0][x[1]],
+                      part = dynamic_slice(x[0], {x[1], x[2], 0, x[1]}, {1, 2, 1, 3});
+         return {plane[x[2]], plane[x[2]][0][x[1]], part[0][x[2]],
+                 reshape(part, {2, 3})[x[1]][x[2]]};
+       },
+       {f32({3, 3, 1, 4}), s32(), s32()},
+       -2,
+       6},
       {"take", [](In x) -> Out { return {take(x[0], x[1], 1)}; }, {f32({2, 5}), s32({3})}, 0, 6},
       {"gather",
        [](In x) -> Out {

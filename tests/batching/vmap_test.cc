@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "batching/lanes.h"
+#include "ir/node.h"
+#include "passes/optimize.h"
 #include "support/expect.h"
 
 namespace rondo {
@@ -88,6 +90,13 @@ TEST(Vmap, LeavesWhatIsTheSameInAllLanesAsItIs) {
       trace(vmap([](Tensor v, Tensor u) { return v * exp(u); }, {.in_axes = {0, std::nullopt}}),
             f32({1000}), f32());
   EXPECT_NE(function.str().find("f32[] = exp"), std::string::npos) << function.str();
+}
+
+TEST(Vmap, ReadsElementsOfRowsWithoutTheRows) {
+  const auto element = [](Tensor x, Tensor i, Tensor j) { return x[i][j]; };
+  const Function f = passes::optimize(
+      trace(vmap(element, {.in_axes = {std::nullopt, 0, 0}}), f32({6, 100}), s32({7}), s32({7})));
+  for (const ir::Node* node : f.body()) EXPECT_LE(node->type().elements(), 14) << f;
 }
 
 TEST(Vmap, TakesItsSizeWhereNoArgumentHasLanes) {
