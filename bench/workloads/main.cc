@@ -104,6 +104,16 @@ Literal uniform_integers(const Shape& shape, int low, int high, unsigned seed) {
 
 namespace {
 
+/// What the chosen workloads are compiled to.
+void print_programs(const std::regex& chosen) {
+  for (const auto& workloads : kDomains) {
+    for (const Workload& work : workloads()) {
+      if (std::regex_search(work.name, chosen))
+        std::printf("%s\n%s\n", work.name.c_str(), compile(work.program).program().c_str());
+    }
+  }
+}
+
 /// False if some results differ.
 bool race_all(const std::regex& chosen) {
   std::vector<Row> rows;
@@ -152,7 +162,10 @@ bool race_all(const std::regex& chosen) {
 }  // namespace rondo::bench
 
 int main(int argc, char** argv) try {
-  return rondo::bench::race_all(std::regex(argc > 1 ? argv[1] : "")) ? 0 : 1;
+  const std::regex chosen(argc > 1 ? argv[1] : "");
+  if (argc > 2 && argv[2] == std::string_view("program"))
+    return rondo::bench::print_programs(chosen), 0;
+  return rondo::bench::race_all(chosen) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 2;

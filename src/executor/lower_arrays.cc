@@ -12,27 +12,50 @@
 
 namespace rondo::executor {
 
+std::vector<Lowerer::BoxNest> Lowerer::in_boxes(Scope& scope, const Tensor& value, bool root,
+                                                std::span<const std::int64_t> first,
+                                                std::span<const std::int64_t> sizes,
+                                                const Linear& to) {
+  std::vector<BoxNest> nests;
+  for (Box& box : scope.plan->boxes(value, root, first, sizes)) {
+    BoxNest& made =
+        nests.emplace_back(Nest(builder_, *scope.plan, scope.places, box.sizes), 0u, to);
+    for (std::size_t i = 0; i < box.first.size(); i++) {
+      made.to.offset += box.first[i] * to.coefficients[i];
+      if (box.sizes[i] == 1) made.to.coefficients[i] = 0;
+      box.first[i] += first[i];
+    }
+    made.item = made.nest.add(value, made.nest.index(box.first), root);
+  }
+  return nests;
+}
+
 void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  Nest nest(builder_, *scope.plan, scope.places, type.shape.dims());
-  const Linear to = nest.dense(type.shape, byte_width(type.dtype));
   if (type.elements() == 0) {
     scope.places[step.first_value] = destination(scope, node, 0);
     return;
   }
-  const std::uint32_t item = nest.add(Tensor::of(node), nest.index(), true);
-  if (const Value view = viewed(scope, nest, item, to, step); view != lower::kNone) {
-    Place& result = scope.places[step.first_value];
-    result.kind = Place::Kind::kArray;
-    result.pointer = view;
-    return;
+  const Linear to = Nest(builder_, *scope.plan, scope.places, type.shape.dims())
+                        .dense(type.shape, byte_width(type.dtype));
+  const absl::InlinedVector<std::int64_t, 4> first(type.shape.size(), 0);
+  std::vector<BoxNest> boxes =
+      in_boxes(scope, Tensor::of(node), true, first, type.shape.dims(), to);
+  if (boxes.size() == 1) {
+    const Value view = viewed(scope, boxes[0].nest, boxes[0].item, to, step);
+    if (view != lower::kNone) {
+      Place& result = scope.places[step.first_value];
+      result.kind = Place::Kind::kArray;
+      result.pointer = view;
+      return;
+    }
   }
-  Place result = reused_buffer(scope, nest, to, step.first_value, at);
+  Place result = reused_buffer(scope, boxes, step.first_value, at);
   if (result.kind == Place::Kind::kNone && !scope.destinations.contains(step.first_value))
-    result = overwritten(scope, nest, to, type, at);
+    result = overwritten(scope, boxes, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
-  nest.store(item, result.pointer, to);
+  for (BoxNest& box : boxes) box.nest.store(box.item, result.pointer, box.to);
   // Consumers that read it in loops, including fused ones, use the value and not the memory.
   if (step.form == Strategy::kRead) {
     const Place& from = place(scope, node->operands[0]);
@@ -64,27 +87,34 @@ bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
          std::none_of(loop.arguments.begin(), invariants, is_it);
 }
 
-Place Lowerer::reused_buffer(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
+bool Lowerer::reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage) {
+  return std::ranges::any_of(
+      boxes, [&](const BoxNest& box) { return box.nest.reads_elsewhere(storage, box.to); });
+}
+
+Place Lowerer::reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::uint32_t value,
                              std::uint32_t at) {
   const auto found = scope.reused_buffers.find(value);
   if (found == scope.reused_buffers.end()) return {};
   const auto& [parameter, memory] = found->second;
   const std::uint32_t last = scope.plan->last_use(parameter);
-  if ((last != kNoPlace && last > at) || nest.reads_elsewhere(memory.storage, to)) return {};
+  if ((last != kNoPlace && last > at) || reads_elsewhere(boxes, memory.storage)) return {};
   Place made = memory;
   made.writable = true;
   retain(made);
   return made;
 }
 
-Place Lowerer::overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
+Place Lowerer::overwritten(Scope& scope, std::span<const BoxNest> boxes, const TensorType& type,
                            std::uint32_t at) {
   for (const std::uint32_t* value = scope.plan->ending_begin(at);
        value != scope.plan->ending_end(at); value++) {
     const Place& from = scope.places[*value];
     if (from.kind != Place::Kind::kArray || !from.writable || from.storage < 0) continue;
     if (storages_[static_cast<std::size_t>(from.storage)].values != 1) continue;
-    if (!nest.reads(from.storage) || nest.reads_elsewhere(from.storage, to)) continue;
+    const bool reads = std::ranges::any_of(
+        boxes, [&](const BoxNest& box) { return box.nest.reads(from.storage); });
+    if (!reads || reads_elsewhere(boxes, from.storage)) continue;
     if (array_bytes(scope, *value) != type.bytes()) continue;
     Place made = from;
     made.element.clear();
@@ -198,18 +228,18 @@ Linear Lowerer::part_place(Scope& scope, const Node* node, const ir::Part& part,
   return to;
 }
 
-std::uint32_t Lowerer::part_item(Nest& nest, const Node* node, const ir::Part& part) {
+std::vector<Lowerer::BoxNest> Lowerer::part_nests(Scope& scope, const Node* node,
+                                                  const ir::Part& part, const Linear& to) {
   absl::InlinedVector<std::int64_t, 4> first;
   for (const ir::AxisWrite& axis : part.axes) first.push_back(axis.first);
-  return nest.add(node->operands[static_cast<std::size_t>(part.operand)], nest.index(first));
+  return in_boxes(scope, node->operands[static_cast<std::size_t>(part.operand)], false, first,
+                  counts(part), to);
 }
 
 bool Lowerer::part_reads_elsewhere(Scope& scope, const Node* node, const ir::Part& part,
                                    const TensorType& type, const Place& result) {
-  const auto sizes = counts(part);
-  Nest nest(builder_, *scope.plan, scope.places, sizes);
-  part_item(nest, node, part);
-  return nest.reads_elsewhere(result.storage, part_place(scope, node, part, type));
+  return reads_elsewhere(part_nests(scope, node, part, part_place(scope, node, part, type)),
+                         result.storage);
 }
 
 void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
@@ -217,20 +247,20 @@ void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
   const auto sizes = counts(part);
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
   const Linear to = part_place(scope, node, part, type);
-  const Tensor& operand = node->operands[static_cast<std::size_t>(part.operand)];
-  Nest nest(builder_, *scope.plan, scope.places, sizes);
-  if (memory != lower::kNone) {
-    // It is the whole array, in row-major order.
-    const std::uint32_t value = scope.plan->value(operand);
-    Place whole;
-    whole.kind = Place::Kind::kArray;
-    whole.pointer = memory;
-    std::swap(scope.places[value], whole);
-    nest.store(part_item(nest, node, part), result.pointer, to);
-    std::swap(scope.places[value], whole);
-    return;
-  }
-  nest.store(part_item(nest, node, part), result.pointer, to);
+  const auto write = [&] {
+    for (BoxNest& box : part_nests(scope, node, part, to))
+      box.nest.store(box.item, result.pointer, box.to);
+  };
+  if (memory == lower::kNone) return write();
+  // It is the whole array, in row-major order.
+  Place& from =
+      scope.places[scope.plan->value(node->operands[static_cast<std::size_t>(part.operand)])];
+  Place whole;
+  whole.kind = Place::Kind::kArray;
+  whole.pointer = memory;
+  std::swap(from, whole);
+  write();
+  std::swap(from, whole);
 }
 
 void Lowerer::write_joint_parts(Scope& scope, const Node* node, const ir::InsertionMap& map,
@@ -322,15 +352,15 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
 void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  Nest nest(builder_, *scope.plan, scope.places, type.shape.dims());
-  const Linear to = nest.dense(type.shape, byte_width(type.dtype));
-  const std::uint32_t item = nest.add(node->operands[0], nest.index());
+  BoxNest loops{Nest(builder_, *scope.plan, scope.places, type.shape.dims()), 0, {}};
+  loops.to = loops.nest.dense(type.shape, byte_width(type.dtype));
+  loops.item = loops.nest.add(node->operands[0], loops.nest.index());
   Place result;
   if (!scope.destinations.contains(step.first_value))
-    result = overwritten(scope, nest, to, type, at);
+    result = overwritten(scope, {&loops, 1}, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
-  nest.accumulate(item, *ir::loops_as<ir::PrefixScan>(*node), lower::type_of(type.dtype),
-                  result.pointer, to);
+  loops.nest.accumulate(loops.item, *ir::loops_as<ir::PrefixScan>(*node),
+                        lower::type_of(type.dtype), result.pointer, loops.to);
   scope.places[step.first_value] = result;
 }
 

@@ -93,12 +93,14 @@ Value Lowerer::in_memory(Scope& scope, const Tensor& value, std::vector<Place>& 
   return copy.pointer;
 }
 
-void Lowerer::write_array(Scope& scope, const Tensor& value, bool root, const Place& to) {
+void Lowerer::write_array(Scope& scope, const Tensor& value, bool root, const Place& memory) {
   const Shape& shape = value.shape();
   if (shape.elements() == 0) return;
-  Nest nest(builder_, *scope.plan, scope.places, shape.dims());
-  const std::uint32_t item = nest.add(value, nest.index(), root);
-  nest.store(item, to.pointer, nest.dense(shape, byte_width(value.dtype())));
+  const Linear to = Nest(builder_, *scope.plan, scope.places, shape.dims())
+                        .dense(shape, byte_width(value.dtype()));
+  const absl::InlinedVector<std::int64_t, 4> first(shape.size(), 0);
+  for (BoxNest& box : in_boxes(scope, value, root, first, shape.dims(), to))
+    box.nest.store(box.item, memory.pointer, box.to);
 }
 
 }  // namespace rondo::executor

@@ -148,13 +148,24 @@ class Lowerer {
     return static_cast<std::int32_t>(storages_.size() - 1);
   }
   Value arena_place(std::int32_t storage, std::int64_t bytes);
+  /// The loops that write a value, from index `first` of it on, to `to`: a nest for each box in
+  /// which the concatenations that are fused into it read one part.
+  struct BoxNest {
+    Nest nest;
+    std::uint32_t item;
+    Linear to;
+  };
+  std::vector<BoxNest> in_boxes(Scope& scope, const Tensor& value, bool root,
+                                std::span<const std::int64_t> first,
+                                std::span<const std::int64_t> sizes, const Linear& to);
+  static bool reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage);
   Value viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
                const Step& step);
   /// Whether memory is read-only while the region runs: that of values which a loop's body reads
   /// from outside.
   bool stays(const Scope& scope, std::int32_t storage) const;
   /// The memory that step `at` may overwrite with a result of a branch; kNone if there is none.
-  Place reused_buffer(Scope& scope, const Nest& nest, const Linear& to, std::uint32_t value,
+  Place reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::uint32_t value,
                       std::uint32_t at);
   /// Memory for a carry of loop `at` of the entry that is unused after the loop: that of a result
   /// which is computed later, or a place in the arena.
@@ -203,7 +214,7 @@ class Lowerer {
   void elements(Scope& scope, const Step& step, std::uint32_t at);
   /// The memory of an array whose last use is here, and of which each element is read at the index
   /// at which the result is written.
-  Place overwritten(Scope& scope, const Nest& nest, const Linear& to, const TensorType& type,
+  Place overwritten(Scope& scope, std::span<const BoxNest> boxes, const TensorType& type,
                     std::uint32_t at);
   std::int64_t array_bytes(Scope& scope, std::uint32_t value) const;
   void put_together(Scope& scope, const Step& step, std::uint32_t at);
@@ -217,7 +228,9 @@ class Lowerer {
   /// Offset of the elements of a part, in bytes.
   Linear part_place(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
                     std::int64_t last_axis = -1);
-  std::uint32_t part_item(Nest& nest, const Node* node, const ir::Part& part);
+  /// The loops of a part, and where it starts in its operand.
+  std::vector<BoxNest> part_nests(Scope& scope, const Node* node, const ir::Part& part,
+                                  const Linear& to);
   bool part_reads_elsewhere(Scope& scope, const Node* node, const ir::Part& part,
                             const TensorType& type, const Place& result);
   void write_part(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,

@@ -197,7 +197,10 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
         elements(scope, step, at);
       break;
     case Strategy::kWrite:
-      put_together(scope, step, at);
+      if (step.inlined)
+        result.kind = Place::Kind::kInlined;
+      else
+        put_together(scope, step, at);
       break;
     case Strategy::kReduction:
       reduction(scope, step);

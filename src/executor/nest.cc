@@ -133,11 +133,17 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
                         packed || place.packed == lower::kNone ? place.packed_axis : -1);
   } else if (root || place.kind == Place::Kind::kInlined) {
     const Strategy form = plan_.step_of(value)->form;
-    item.kind = form == Strategy::kRead      ? Item::Kind::kForward
-                : form == Strategy::kGather  ? Item::Kind::kGather
-                : form == Strategy::kElement ? Item::Kind::kCode
-                                             : Item::Kind::kTerms;
-    if (form == Strategy::kGather) {
+    item.kind = form == Strategy::kRead || form == Strategy::kWrite ? Item::Kind::kForward
+                : form == Strategy::kGather                         ? Item::Kind::kGather
+                : form == Strategy::kElement                        ? Item::Kind::kCode
+                                                                    : Item::Kind::kTerms;
+    if (form == Strategy::kWrite && !part_at(*value.node(), read.index)) {
+      // The rest of the array, which has one value.
+      const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*value.node());
+      item.kind = Item::Kind::kValue;
+      item.element =
+          places_[plan_.value(value.node()->operands[static_cast<std::size_t>(map.fill)])].element;
+    } else if (form == Strategy::kGather) {
       const ir::Node& node = *value.node();
       const Tensor& table = node.operands[0];
       const Place& from = places_[plan_.value(table)];
@@ -190,12 +196,41 @@ Element Nest::held_element(const Place& place, const Read& read) {
   return found[0];
 }
 
+std::optional<ir::Part> Nest::part_at(const ir::Node& node, std::uint32_t index) const {
+  const auto map = ir::loops_as<ir::InsertionMap>(node);
+  if (!map) return std::nullopt;
+  for (const ir::Part& part : map->parts) {
+    bool inside = true;
+    for (std::size_t i = 0; inside && i < part.axes.size(); i++) {
+      const AxisIndex& at = indices_[index][i];
+      const std::int64_t last =
+          at.axis < 0 ? 0 : at.step * (sizes_[static_cast<std::size_t>(at.axis)] - 1);
+      const std::int64_t start = part.axes[i].start, end = start + part.axes[i].count;
+      inside =
+          std::min(at.start, at.start + last) >= start && std::max(at.start, at.start + last) < end;
+    }
+    if (inside) return part;
+  }
+  if (map->fill < 0)
+    throw InternalError("a box of a nest reads several parts of a concatenation", node.location());
+  return std::nullopt;
+}
+
 std::vector<Nest::Read> Nest::reads_of(const Item& item) {
   const ir::Node& node = *item.node;
   std::vector<Read> reads;
   switch (item.kind) {
     case Item::Kind::kForward:
-      reads.push_back({node.operands[0], read_index(node, read_map(node), item.index)});
+      if (const std::optional<ir::Part> part = part_at(node, item.index)) {
+        Index index = indices_[item.index];
+        for (std::size_t i = 0; i < index.size(); i++)
+          index[i].start += part->axes[i].first - part->axes[i].start;
+        indices_.push_back(std::move(index));
+        reads.push_back({node.operands[static_cast<std::size_t>(part->operand)],
+                         static_cast<std::uint32_t>(indices_.size() - 1)});
+      } else {
+        reads.push_back({node.operands[0], read_index(node, read_map(node), item.index)});
+      }
       break;
     case Item::Kind::kCode:
       for (const Tensor& operand : node.operands) reads.push_back({operand, item.index});

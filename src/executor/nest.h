@@ -180,7 +180,10 @@ class Nest {
   /// The index at which an operand is read; `vanished` along axes that the index lacks.
   std::uint32_t read_index(const ir::Node& node, const ir::AccessMap& map, std::uint32_t index,
                            std::span<const std::int64_t> vanished = {});
-  /// Computes what an item needs.
+  /// The part of a concatenation in which a fused read at an index is; nothing for what its fill
+  /// covers, and for other nodes.
+  std::optional<ir::Part> part_at(const ir::Node& node, std::uint32_t index) const;
+  /// What an item needs.
   std::vector<Read> reads_of(const Item& item);
   lower::Value combined(const Item& item);
   lower::Address gathered(const Item& item, const Axes& axes);

@@ -232,6 +232,7 @@ RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges,
     }
   }
   choose_inlined(region, interchanges);
+  fuse_pieces(region);
   find_last_uses(region);
   if (keep_old_parts()) find_last_uses(region);
 }

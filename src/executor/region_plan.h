@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "ir/loop_nest.h"
 #include "ir/node.h"
 #include "ir/node_table.h"
@@ -56,6 +58,11 @@ struct Step {
 /// True for types that are values, in registers: those of one element.
 inline bool is_scalar(const TensorType& type) { return type.elements() == 1; }
 
+/// A part of a loop nest: its first index and its size along each axis.
+struct Box {
+  absl::InlinedVector<std::int64_t, 4> first, sizes;
+};
+
 class RegionPlan {
  public:
   /// `reorders`: as in strategy_of().
@@ -79,6 +86,11 @@ class RegionPlan {
   std::uint32_t uses(std::uint32_t value) const { return uses_[value]; }
   /// Whether all uses of a tape read its rows.
   bool is_only_read(std::uint32_t value) const { return only_read_[value]; }
+  /// The boxes of a nest of these sizes, from index `first` of the value on, in each of which every
+  /// concatenation that is fused into it reads one part. `root`: the value is computed by the nest
+  /// although it is not fused.
+  std::vector<Box> boxes(const Tensor& value, bool root, std::span<const std::int64_t> first,
+                         std::span<const std::int64_t> sizes) const;
   /// The step of a value's node; null for parameters.
   const Step* step_of(const Tensor& tensor) const {
     const std::uint32_t step = numbers_.get(tensor.node()).step_plus_one;
@@ -89,6 +101,9 @@ class RegionPlan {
   void choose_inlined(const Function& region, const Interchanges& interchanges);
   void find_last_uses(const Function& region);
   bool keep_old_parts();
+  static constexpr std::uint32_t kManySteps = kAtEnd;
+  std::vector<std::uint32_t> reading_steps(const Function& region) const;
+  void fuse_pieces(const Function& region);
 
   std::vector<Step> steps_;
   struct Numbers {
@@ -109,6 +124,9 @@ class RegionPlan {
 Strategy strategy_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may compute, vectorized along the last axis of the result.
 std::optional<ir::Contraction> products_in_lanes(const ir::Node& node);
+/// Whether a step of strategy kWrite puts parts at fixed places, beside constants at most: a
+/// concatenation, padding.
+bool has_pieces(const ir::Node& node);
 /// The index map of a step of strategy kRead.
 ir::AccessMap read_map(const ir::Node& node);
 
