@@ -315,8 +315,54 @@ void Lowerer::enter_body(const Construct& construct) {
   }
 }
 
-std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construct) {
+void Lowerer::take_memory(Scope& scope, Construct& construct) {
+  const auto& outputs = scope.function.outputs();
+  std::vector<bool> taken(construct.carried.size(), false);
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    CarriedArray& array = construct.carried[i];
+    if (array.double_buffer == lower::kNone || !ir::is_parameter(outputs[i].node())) continue;
+    const Value from = place(scope, outputs[i]).pointer;
+    for (std::size_t j = 0; j < construct.carried.size(); j++) {
+      const CarriedArray& other = construct.carried[j];
+      if (j == i || taken[j] || other.double_buffer == lower::kNone || other.now != from) continue;
+      array.takes = static_cast<std::int32_t>(j);
+      taken[j] = true;
+      break;
+    }
+  }
+}
+
+std::vector<Value> Lowerer::next_carries(Scope& scope, Construct& construct) {
   const Function& body = scope.function;
+  if (!lanes_) take_memory(scope, construct);
+  // The memory of next values; the rest of it becomes double buffers.
+  std::vector<Value> memory(construct.carried.size(), lower::kNone);
+  absl::flat_hash_set<Value> used;
+  for (std::size_t i = 0; i < construct.carried.size() && !lanes_; i++) {
+    const CarriedArray& array = construct.carried[i];
+    if (array.double_buffer == lower::kNone) continue;
+    if (array.takes >= 0)
+      memory[i] = construct.carried[static_cast<std::size_t>(array.takes)].now;
+    else if (place(scope, body.outputs()[i]).pointer == array.now)
+      memory[i] = array.now;
+    else
+      memory[i] = array.double_buffer;
+    used.insert(memory[i]);
+  }
+  const auto spare = [&](std::size_t i) {
+    const CarriedArray& array = construct.carried[i];
+    for (const Value own : {array.now, array.double_buffer})
+      if (used.insert(own).second) return own;
+    for (std::size_t j = 0; j < construct.carried.size(); j++) {
+      const CarriedArray& other = construct.carried[j];
+      if (other.double_buffer == lower::kNone ||
+          body.outputs()[j].type().bytes() != body.outputs()[i].type().bytes())
+        continue;
+      for (const Value its : {other.now, other.double_buffer})
+        if (used.insert(its).second) return its;
+    }
+    throw InternalError("the carries of a loop have too little memory", construct.node->location());
+  };
   std::vector<Value> next;
   // First to the double buffers, which nothing is read from; then to values in place.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
@@ -330,10 +376,9 @@ std::vector<Value> Lowerer::next_carries(Scope& scope, const Construct& construc
           lanes_ ? lane_elements(from, output.type(), construct.arguments[i].lane) : from.element;
       next.insert(next.end(), element.begin(), element.end());
     } else if (array.double_buffer != lower::kNone) {
-      const bool stays = from.pointer == array.now;
-      if (!stays) copy(from.pointer, array.double_buffer, output.type().bytes());
-      next.push_back(stays ? array.now : array.double_buffer);
-      next.push_back(stays ? array.double_buffer : array.now);
+      copy(from.pointer, memory[i], output.type().bytes());
+      next.push_back(memory[i]);
+      next.push_back(spare(i));
     }
   }
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
@@ -379,6 +424,26 @@ void Lowerer::close_body() {
   give_results(construct);
 }
 
+void Lowerer::join_memory(const Construct& construct) {
+  std::vector<Place>& places = scopes_.back().places;
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    if (construct.carried[i].takes < 0) continue;
+    const auto other = static_cast<std::size_t>(construct.carried[i].takes);
+    const std::int32_t to = places[construct.first_value + other].storage,
+                       from = places[construct.first_value + i].storage;
+    if (to == from) continue;
+    Storage &joined = storages_[static_cast<std::size_t>(to)],
+            &left = storages_[static_cast<std::size_t>(from)];
+    joined.pieces.insert(joined.pieces.end(), left.pieces.begin(), left.pieces.end());
+    joined.values += left.values;
+    left = {};
+    for (std::size_t j = 0; j < construct.carried.size(); j++) {
+      Place& result = places[construct.first_value + j];
+      if (result.storage == from) result.storage = to;
+    }
+  }
+}
+
 void Lowerer::give_results(const Construct& construct) {
   Scope& outer = scopes_.back();
   const std::vector<lower::Carry> carried = carries_of(construct);
@@ -400,6 +465,7 @@ void Lowerer::give_results(const Construct& construct) {
       at += 2;
     }
   }
+  join_memory(construct);
   for (const Place& packed : construct.products.packed) release(packed);
   for (const Place& made : construct.lanes.made) release(made);
   end_step(outer, outer.next - 1);

@@ -40,6 +40,7 @@ struct CarriedArray {
   std::int32_t storage = -1;
   Value now = lower::kNone;
   Value double_buffer = lower::kNone;  // none if the next value is computed in place
+  std::int32_t takes = -1;             // the carry whose value, and memory, is its next value
   std::uint32_t values = 0;            // carries that share the memory when the loop begins
 };
 
@@ -323,7 +324,11 @@ class Lowerer {
   void close_body();
   /// Passes the results of the body to the next trip: in registers, or moved to the memory of the
   /// carry.
-  std::vector<Value> next_carries(Scope& scope, const Construct& construct);
+  std::vector<Value> next_carries(Scope& scope, Construct& construct);
+  /// Which carries take the memory of others with their values.
+  void take_memory(Scope& scope, Construct& construct);
+  /// The memory of carries that take one another's, as that of one.
+  void join_memory(const Construct& construct);
 
   // Loops interchanged with their lanes: lanes around a loop whose carries are in registers, except
   // for arrays that each lane updates. All other values of its regions are few elements for a lane.

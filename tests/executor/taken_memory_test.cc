@@ -1,0 +1,105 @@
+// Carries whose next value is the value of another carry: they take its memory, without a copy.
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "executor/agreement.h"
+#include "support/far_limits.h"
+
+namespace rondo::testing {
+namespace {
+
+constexpr std::int64_t kLength = 50;
+
+Literal three_rows() { return ramp({3, kLength}, 0.03f, -1); }
+
+void expect_no_copies(const Function& f, const std::vector<Literal>& arguments) {
+  const Lowered program(f);
+  EXPECT_EQ(program.count_in_loops(lower::Opcode::kCopy), 0) << program;
+  expect_agreement(f, arguments);
+  const FarLimits limits;
+  const Executable compiled = compile(f);
+  const auto got = compiled.run(arguments, limits.options(FarLimits::kAll)),
+             want = compiled.run(arguments);
+  for (std::size_t i = 0; i < want.size(); i++) expect_equal(got[i], want[i]);
+}
+
+TEST(TakenMemory, OfStatesBeforeTheLast) {
+  for (const int trips : {0, 1, 2, 3, 4, 5, 6, 7}) {
+    SCOPED_TRACE(::testing::Message() << trips << " trips");
+    const auto f = [&](Tensor x) {
+      const auto step = [](Tensor, Tensor now, Tensor before, Tensor first) {
+        return std::tuple(now * 0.5f + sum(before) * 0.01f - first, now, before);
+      };
+      return fori_loop(0, trips, step, std::tuple(x[0], x[1], x[2]));
+    };
+    const Literal x = three_rows();
+    const Function function = trace(f, x.type());
+    expect_no_copies(function, {x});
+    std::vector<double> rows[3];
+    for (std::size_t row = 0; row < 3; row++)
+      for (std::size_t i = 0; i < kLength; i++)
+        rows[row].push_back(x.data<float>()[row * kLength + i]);
+    for (int trip = 0; trip < trips; trip++) {
+      double sum = 0;
+      for (const double element : rows[1]) sum += element;
+      std::vector<double> next;
+      for (std::size_t i = 0; i < kLength; i++)
+        next.push_back(rows[0][i] * 0.5 + sum * 0.01 - rows[2][i]);
+      rows[2] = std::exchange(rows[1], std::exchange(rows[0], next));
+    }
+    const std::vector<Literal> got = compile(function).run({x});
+    for (std::size_t row = 0; row < 3; row++)
+      for (std::size_t i = 0; i < kLength; i++)
+        EXPECT_NEAR(got[row].data<float>()[i], rows[row][i], 1e-4) << row << ", " << i;
+  }
+}
+
+TEST(TakenMemory, OfArraysThatAreExchanged) {
+  const auto f = [](Tensor x, Tensor n) {
+    const auto step = [](Tensor i, Tensor a, Tensor b, Tensor c) {
+      return std::tuple(i + 1, b, a, c + a * 0.5f);
+    };
+    const auto end = while_loop([&](Tensor i, Tensor, Tensor, Tensor) { return i < n; }, step,
+                                std::tuple(Tensor(0), x[0] * 2, x[1] + 1, x[2]));
+    return std::tuple(std::get<1>(end) - std::get<2>(end), std::get<3>(end));
+  };
+  const Literal x = three_rows();
+  const Function function = trace(f, x.type(), TensorType{DType::kS32, {}});
+  for (const int trips : {0, 1, 2, 5}) expect_no_copies(function, {x, Literal::scalar(trips)});
+}
+
+TEST(TakenMemory, LivesAsLongAsAnyOfTheCarries) {
+  // After the loop one result is used, then new arrays are made while the other is alive.
+  const auto f = [](Tensor x) {
+    const auto step = [](Tensor, Tensor now, Tensor before) {
+      return std::pair(now + before * 0.25f, now);
+    };
+    const auto sweep = [&](Tensor, Tensor total, Tensor row) {
+      const auto [now, before] = fori_loop(0, 3, step, std::pair(row, row * 0.5f));
+      const Tensor spread = exp(now) - sum(now), turned = reverse(spread, {0}) * sum(spread);
+      return std::pair(total + turned + before, turned * 1e-3f);
+    };
+    return fori_loop(0, 4, sweep, std::pair(x[0], x[1]));
+  };
+  const Literal x = three_rows();
+  expect_agreement(trace(f, x.type()), {x});
+}
+
+TEST(TakenMemory, IsCopiedForASecondCarry) {
+  const auto f = [](Tensor x) {
+    const auto step = [](Tensor, Tensor a, Tensor b, Tensor c) {
+      return std::tuple(a * 0.5f + b, a, a + c * 0.0f);
+    };
+    const auto same = [](Tensor, Tensor a, Tensor b, Tensor c) {
+      return std::tuple(a * 0.5f + b * c, a, a);
+    };
+    return std::pair(fori_loop(0, 5, step, std::tuple(x[0], x[1], x[2])),
+                     fori_loop(0, 5, same, std::tuple(x[0], x[1], x[2])));
+  };
+  const Literal x = three_rows();
+  expect_agreement(trace(f, x.type()), {x});
+}
+
+}  // namespace
+}  // namespace rondo::testing
