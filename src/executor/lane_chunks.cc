@@ -164,7 +164,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
       continue;
     }
     // Each lane reads and writes only its elements of it.
-    argument = carried_memory(scope, step, i, once[i], at, true);
+    argument = carried_memory(scope, step, i, at, {once[i], true, false});
     CarriedArray& array = construct.carried[i];
     array.storage = argument.storage;
     array.now = argument.pointer;

@@ -171,7 +171,8 @@ bool Lowerer::take_results(Construct& construct, const Step& step, std::uint32_t
       array.lane = form.operands[i];
       if (is_asked_for) construct.results[i] = destination(scope, node, i);
     } else if (form.operands[i].kind == LaneValue::Kind::kCarried) {
-      Place& array = construct.arguments[i] = carried_memory(scope, step, i, once[i], at, true);
+      Place& array = construct.arguments[i] =
+          carried_memory(scope, step, i, at, {once[i], true, false});
       construct.results[i] = array;
       array.writable = false;
       array.lane = form.operands[i];

@@ -87,6 +87,17 @@ bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
          std::none_of(loop.arguments.begin(), invariants, is_it);
 }
 
+bool Lowerer::stores_whole_vectors(std::span<const BoxNest> boxes) {
+  // Of any target.
+  constexpr std::int64_t kMostBytes = 64;
+  if (boxes.size() > 1) return false;
+  if (boxes[0].nest.is_one_loop()) return true;
+  const auto& strides = boxes[0].to.coefficients;
+  const auto row = std::find_if(strides.rbegin() + 1, strides.rend(),
+                                [](std::int64_t stride) { return stride != 0; });
+  return row != strides.rend() && *row % kMostBytes == 0;
+}
+
 bool Lowerer::reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage) {
   return std::ranges::any_of(
       boxes, [&](const BoxNest& box) { return box.nest.reads_elsewhere(storage, box.to); });
@@ -98,6 +109,12 @@ Place Lowerer::reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::
   if (found == scope.reused_buffers.end()) return {};
   const auto& [parameter, memory] = found->second;
   const std::uint32_t last = scope.plan->last_use(parameter);
+  if (scope.role == Scope::Role::kBody) {
+    // Before, another value may have taken the memory of the carry.
+    const bool is_its_own = last == at && scope.places[parameter].storage == memory.storage &&
+                            storages_[static_cast<std::size_t>(memory.storage)].values == 1;
+    if (!is_its_own || !stores_whole_vectors(boxes)) return {};
+  }
   if ((last != kNoPlace && last > at) || reads_elsewhere(boxes, memory.storage)) return {};
   Place made = memory;
   made.writable = true;

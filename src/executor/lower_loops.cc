@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "executor/loop_parts.h"
 #include "executor/lowerer.h"
@@ -10,6 +11,24 @@
 #include "lower/opcodes.h"
 
 namespace rondo::executor {
+
+namespace {
+
+/// Of each carry, whether its next value is the value of another one, or the other way round.
+std::vector<bool> change_hands(const Node& loop) {
+  const LoopParts parts(loop);
+  absl::flat_hash_map<ir::ValueKey, std::size_t> carries;  // by their parameters
+  for (std::size_t i = 0; i < loop.types.size(); i++) carries.emplace(parts.parameter(i), i);
+  std::vector<bool> change(loop.types.size(), false);
+  for (std::size_t i = 0; i < loop.types.size(); i++) {
+    const auto other = carries.find(parts.body.outputs()[i]);
+    if (other == carries.end() || other->second == i) continue;
+    change[i] = change[other->second] = true;
+  }
+  return change;
+}
+
+}  // namespace
 
 std::uint32_t Lowerer::begin_loop(const Node* node, const std::optional<Count>& count) {
   std::optional<lower::LoopInfo> info = loop_info(node, count);
@@ -89,19 +108,19 @@ void Lowerer::begin_with(Scope& scope, const Tensor& value, const Place& now) {
     copy(from.pointer, now.pointer, value.type().bytes());
 }
 
-Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, bool once,
-                              std::uint32_t at, bool in_place) {
+Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
+                              const CarryUse& use) {
   const Node* node = step.node;
   const Tensor& operand = LoopParts(*node).operands[i];
   const std::uint32_t result = step.first_value + static_cast<std::uint32_t>(i);
   Place now;
   const auto to = scope.destinations.find(result);
-  const bool has_destination = in_place && to != scope.destinations.end();
+  const bool has_destination = use.in_place && to != scope.destinations.end();
   // The producer of the operand may have written it there (write_result_in).
   if (has_destination && place(scope, operand).pointer != to->second.pointer) {
     now = destination(scope, node, static_cast<std::uint32_t>(i));
     begin_with(scope, operand, now);
-  } else if (once && is_last_use(scope, operand, at)) {
+  } else if (use.once && is_last_use(scope, operand, at)) {
     // The loop reuses its memory.
     now = place(scope, operand);
     now.element.clear();
@@ -110,7 +129,9 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, boo
     now.kind = Place::Kind::kArray;
     now.writable = true;
     now.storage = new_storage();
-    now.pointer = carry_place(scope, now.storage, result, at, operand.type().bytes());
+    now.pointer = use.changes_hands
+                      ? arena_place(now.storage, operand.type().bytes())
+                      : carry_place(scope, now.storage, result, at, operand.type().bytes());
     retain(now);
     begin_with(scope, operand, now);
   }
@@ -225,7 +246,7 @@ void Lowerer::open_loop(const Step& step, std::uint32_t at) {
   Scope& scope = scopes_.back();
   Construct construct(node, step.first_value);
   construct.count = count_of(scope, *node);
-  const std::vector<bool> once = ir::given_once(parts.operands);
+  const std::vector<bool> once = ir::given_once(parts.operands), changing = change_hands(*node);
   std::vector<Value> init;
   for (std::size_t i = 0; i < parts.operands.size(); i++) {
     const Tensor& operand = parts.operands[i];
@@ -243,17 +264,20 @@ void Lowerer::open_loop(const Step& step, std::uint32_t at) {
       init.insert(init.end(), argument.element.begin(), argument.element.end());
     } else if (i < carries) {
       CarriedArray& array = construct.carried[i];
-      const bool in_place = is_in_place(*node, i);
-      const Place now = carried_memory(scope, step, i, once[i], at, in_place);
+      const CarryUse use{once[i], is_in_place(*node, i), changing[i]};
+      const Place now = carried_memory(scope, step, i, at, use);
       array.storage = now.storage;
       array.now = now.pointer;
       Storage& storage = storages_[static_cast<std::size_t>(now.storage)];
       array.values = storage.values;
       storage.open_loops++;
-      if (!in_place) {
+      if (!use.in_place) {
+        const std::int64_t bytes = operand.type().bytes();
         array.double_buffer =
-            carry_place(scope, now.storage, step.first_value + static_cast<std::uint32_t>(i), at,
-                        operand.type().bytes());
+            use.changes_hands
+                ? arena_place(now.storage, bytes)
+                : carry_place(scope, now.storage, step.first_value + static_cast<std::uint32_t>(i),
+                              at, bytes);
         init.push_back(array.now);
         init.push_back(array.double_buffer);
       }
@@ -312,57 +336,51 @@ void Lowerer::enter_body(const Construct& construct) {
     to.storage = new_storage();
     to.pointer = array.double_buffer;
     inner.destinations.try_emplace(inner.plan->value(output), to);
+    // Or where the value is now, if each element is read where the next one is written.
+    const Tensor& parameter = LoopParts(*construct.node).parameter(i);
+    inner.reused_buffers.try_emplace(
+        inner.plan->value(output),
+        Scope::ReusedBuffer{inner.plan->value(parameter), construct.arguments[i]});
   }
 }
 
-void Lowerer::take_memory(Scope& scope, Construct& construct) {
-  const auto& outputs = scope.function.outputs();
-  std::vector<bool> taken(construct.carried.size(), false);
-  for (std::size_t i = 0; i < construct.carried.size(); i++) {
-    CarriedArray& array = construct.carried[i];
-    if (array.double_buffer == lower::kNone || !ir::is_parameter(outputs[i].node())) continue;
-    const Value from = place(scope, outputs[i]).pointer;
-    for (std::size_t j = 0; j < construct.carried.size(); j++) {
-      const CarriedArray& other = construct.carried[j];
-      if (j == i || taken[j] || other.double_buffer == lower::kNone || other.now != from) continue;
-      array.takes = static_cast<std::int32_t>(j);
-      taken[j] = true;
-      break;
-    }
+void Lowerer::take_memory(Construct& construct) {
+  std::vector<CarriedArray>& carried = construct.carried;
+  const LoopParts parts(*construct.node);
+  const auto& outputs = parts.body.outputs();
+  absl::flat_hash_map<ir::ValueKey, std::size_t> free;  // parameters
+  for (std::size_t i = 0; i < carried.size(); i++)
+    if (carried[i].double_buffer != lower::kNone && !outputs[i].same_as(parts.parameter(i)))
+      free.emplace(parts.parameter(i), i);
+  for (std::size_t i = 0; i < carried.size(); i++) {
+    const auto other = free.find(outputs[i]);
+    if (carried[i].double_buffer == lower::kNone || other == free.end()) continue;
+    carried[i].takes = static_cast<std::int32_t>(other->second);
+    carried[other->second].taken_by = static_cast<std::int32_t>(i);
+    free.erase(other);
   }
+}
+
+/// Where an array's next value is, and where the one after it may be written.
+std::pair<Value, Value> Lowerer::next_memory(Scope& scope, const Construct& construct,
+                                             std::size_t i) {
+  const std::vector<CarriedArray>& carried = construct.carried;
+  const auto at = [&](std::int32_t j) -> const CarriedArray& {
+    return carried[static_cast<std::size_t>(j)];
+  };
+  const CarriedArray& array = carried[i];
+  if (array.takes >= 0) return {at(array.takes).now, array.double_buffer};
+  const Value from = place(scope, scope.function.outputs()[i]).pointer;
+  if (from == array.now) return {array.now, array.double_buffer};
+  // The first of those that take one another's memory leaves its own to the last.
+  std::int32_t first = static_cast<std::int32_t>(i);
+  while (at(first).taken_by >= 0) first = at(first).taken_by;
+  return {array.double_buffer, at(first).now};
 }
 
 std::vector<Value> Lowerer::next_carries(Scope& scope, Construct& construct) {
   const Function& body = scope.function;
-  if (!lanes_) take_memory(scope, construct);
-  // The memory of next values; the rest of it becomes double buffers.
-  std::vector<Value> memory(construct.carried.size(), lower::kNone);
-  absl::flat_hash_set<Value> used;
-  for (std::size_t i = 0; i < construct.carried.size() && !lanes_; i++) {
-    const CarriedArray& array = construct.carried[i];
-    if (array.double_buffer == lower::kNone) continue;
-    if (array.takes >= 0)
-      memory[i] = construct.carried[static_cast<std::size_t>(array.takes)].now;
-    else if (place(scope, body.outputs()[i]).pointer == array.now)
-      memory[i] = array.now;
-    else
-      memory[i] = array.double_buffer;
-    used.insert(memory[i]);
-  }
-  const auto spare = [&](std::size_t i) {
-    const CarriedArray& array = construct.carried[i];
-    for (const Value own : {array.now, array.double_buffer})
-      if (used.insert(own).second) return own;
-    for (std::size_t j = 0; j < construct.carried.size(); j++) {
-      const CarriedArray& other = construct.carried[j];
-      if (other.double_buffer == lower::kNone ||
-          body.outputs()[j].type().bytes() != body.outputs()[i].type().bytes())
-        continue;
-      for (const Value its : {other.now, other.double_buffer})
-        if (used.insert(its).second) return its;
-    }
-    throw InternalError("the carries of a loop have too little memory", construct.node->location());
-  };
+  if (!lanes_) take_memory(construct);
   std::vector<Value> next;
   // First to the double buffers, which nothing is read from; then to values in place.
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
@@ -376,9 +394,10 @@ std::vector<Value> Lowerer::next_carries(Scope& scope, Construct& construct) {
           lanes_ ? lane_elements(from, output.type(), construct.arguments[i].lane) : from.element;
       next.insert(next.end(), element.begin(), element.end());
     } else if (array.double_buffer != lower::kNone) {
-      copy(from.pointer, memory[i], output.type().bytes());
-      next.push_back(memory[i]);
-      next.push_back(spare(i));
+      const auto [memory, double_buffer] = next_memory(scope, construct, i);
+      copy(from.pointer, memory, output.type().bytes());
+      next.push_back(memory);
+      next.push_back(double_buffer);
     }
   }
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
@@ -432,14 +451,18 @@ void Lowerer::join_memory(const Construct& construct) {
     const std::int32_t to = places[construct.first_value + other].storage,
                        from = places[construct.first_value + i].storage;
     if (to == from) continue;
-    Storage &joined = storages_[static_cast<std::size_t>(to)],
-            &left = storages_[static_cast<std::size_t>(from)];
-    joined.pieces.insert(joined.pieces.end(), left.pieces.begin(), left.pieces.end());
-    joined.values += left.values;
-    left = {};
+    const std::int32_t joined = new_storage();
+    for (const std::int32_t part : {to, from}) {
+      Storage& left = storages_[static_cast<std::size_t>(part)];
+      Storage& all = storages_[static_cast<std::size_t>(joined)];
+      all.values += std::exchange(left.values, 0);
+      if (left.open_loops > 0) continue;  // a loop around this one has the memory, and keeps it
+      all.pieces.insert(all.pieces.end(), left.pieces.begin(), left.pieces.end());
+      left.pieces.clear();
+    }
     for (std::size_t j = 0; j < construct.carried.size(); j++) {
       Place& result = places[construct.first_value + j];
-      if (result.storage == from) result.storage = to;
+      if (result.storage == from || result.storage == to) result.storage = joined;
     }
   }
 }

@@ -41,6 +41,7 @@ struct CarriedArray {
   Value now = lower::kNone;
   Value double_buffer = lower::kNone;  // none if the next value is computed in place
   std::int32_t takes = -1;             // the carry whose value, and memory, is its next value
+  std::int32_t taken_by = -1;          // the carry of which this one is that
   std::uint32_t values = 0;            // carries that share the memory when the loop begins
 };
 
@@ -54,7 +55,8 @@ struct Scope {
   /// double buffer of a carry.
   absl::flat_hash_map<std::uint32_t, Place> destinations;
   /// In a branch: the parameter whose memory holds a result that the branch does not compute by
-  /// updating it. A result that was not written there is copied when the branch ends.
+  /// updating it. A result that was not written there is copied when the branch ends. In the body
+  /// of a loop: the carry whose next value may be written where it is, beside its double buffer.
   struct ReusedBuffer {
     std::uint32_t parameter;
     Place memory;
@@ -159,6 +161,9 @@ class Lowerer {
   std::vector<BoxNest> in_boxes(Scope& scope, const Tensor& value, bool root,
                                 std::span<const std::int64_t> first,
                                 std::span<const std::int64_t> sizes, const Linear& to);
+  /// Whether the loops store no part of a vector beside what they load next: such a load waits
+  /// until the store is in memory.
+  static bool stores_whole_vectors(std::span<const BoxNest> boxes);
   static bool reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage);
   Value viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
                const Step& step);
@@ -301,8 +306,13 @@ class Lowerer {
   void enter_body(const Construct& construct);
   /// The memory of carried array `i` with its first value, which the loop takes once or several
   /// times, when the loop of step `at` begins.
-  Place carried_memory(Scope& scope, const Step& step, std::size_t i, bool once, std::uint32_t at,
-                       bool in_place);
+  struct CarryUse {
+    bool once;           // its first value is that of no other operand
+    bool in_place;       // its next value is made by writing parts
+    bool changes_hands;  // its memory may be that of another carry after the loop
+  };
+  Place carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
+                       const CarryUse& use);
   void take_parameters(Construct& construct);
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
   /// products read them.
@@ -326,7 +336,8 @@ class Lowerer {
   /// carry.
   std::vector<Value> next_carries(Scope& scope, Construct& construct);
   /// Which carries take the memory of others with their values.
-  void take_memory(Scope& scope, Construct& construct);
+  static void take_memory(Construct& construct);
+  std::pair<Value, Value> next_memory(Scope& scope, const Construct& construct, std::size_t i);
   /// The memory of carries that take one another's, as that of one.
   void join_memory(const Construct& construct);
 

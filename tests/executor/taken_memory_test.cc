@@ -1,4 +1,5 @@
-// Carries whose next value is the value of another carry: they take its memory, without a copy.
+// The memory of a carry's next value: that of another carry whose value it is, without a copy; or
+// its own, where each element is read only where the next one is written.
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -86,6 +87,50 @@ TEST(TakenMemory, LivesAsLongAsAnyOfTheCarries) {
   expect_agreement(trace(f, x.type()), {x});
 }
 
+TEST(TakenMemory, OfALoopAroundTheLoopIsLeftToIt) {
+  // The inner loops begin in the memory of the outer one's carries.
+  const auto f = [](Tensor x, Tensor n) {
+    const auto exchange = [&](Tensor i, Tensor a, Tensor b) {
+      const auto step = [&](Tensor, Tensor a, Tensor b) {
+        return std::pair(b, abs(update(a, i, 0.5f)));
+      };
+      return std::pair(a, fori_loop(2, n, step, std::pair(b, a)).second);
+    };
+    const auto [a, b] = fori_loop(0, n, exchange, std::pair(x[0], x[1]));
+    const Tensor after = exp(x[2]) - sum(x[2]);
+    return std::tuple(b, after * sum(after), a);
+  };
+  const auto least = [](Tensor x) {
+    const auto step = [](Tensor, Tensor, Tensor b, Tensor c) {
+      const auto inner = [&](Tensor, Tensor b) { return reverse(b, {0}) * 0.5f + c; };
+      const Tensor other = fori_loop(0, 2, inner, b);
+      const Tensor next = round(other * 0.5f);
+      return std::tuple(next, minimum(other, next), other);
+    };
+    return fori_loop(0, 4, step, std::tuple(x[0] * 40, x[1] * 40, x[2] * 40));
+  };
+  const Literal x = three_rows();
+  const Function function = trace(f, x.type(), TensorType{DType::kS32, {}});
+  for (const int n : {0, 3, 6}) expect_agreement(function, {x, Literal::scalar(n)});
+  expect_agreement(trace(least, x.type()), {x});
+}
+
+TEST(TakenMemory, IsNotThatOfAResult) {
+  // A carry that is used no more when its loop ends may be in the memory of a result.
+  for (const int trips : {1, 2, 3, 4, 5, 6}) {
+    const auto f = [&](Tensor x) {
+      const auto chain = [&](Tensor, Tensor a, Tensor b, Tensor) {
+        return std::tuple(x[2] + reverse(a, {0}) * 0.5f, a, b);
+      };
+      const auto [unused, before, last] = fori_loop(0, trips, chain, std::tuple(x[0], x[1], x[0]));
+      const Tensor now = exp(reverse(last, {0})) + sum(before);
+      return std::tuple(now, reverse(now, {0}) + last, before * last);
+    };
+    const Literal x = three_rows();
+    expect_agreement(trace(f, x.type()), {x});
+  }
+}
+
 TEST(TakenMemory, IsCopiedForASecondCarry) {
   const auto f = [](Tensor x) {
     const auto step = [](Tensor, Tensor a, Tensor b, Tensor c) {
@@ -99,6 +144,47 @@ TEST(TakenMemory, IsCopiedForASecondCarry) {
   };
   const Literal x = three_rows();
   expect_agreement(trace(f, x.type()), {x});
+}
+
+TEST(OwnMemory, OfCarriesThatAreUpdatedElementByElement) {
+  const auto f = [](Tensor x, Tensor m) {
+    const auto step = [](Tensor i, Tensor a, Tensor m) {
+      return std::pair(a * 0.5f + sum(a) * 0.01f + convert(i, DType::kF32),
+                       m * 0.875f + expand_dims(sum(m, {1}), 1));
+    };
+    return fori_loop(0, 6, step, std::pair(x[0], m));
+  };
+  const Literal x = three_rows(), m = ramp({32, 32}, 1e-4f, -0.05f);
+  const Function function = trace(f, x.type(), m.type());
+  const Lowered program(function);
+  EXPECT_EQ(program.exchanged_pointers(), 0) << program;
+  expect_no_copies(function, {x, m});
+}
+
+TEST(OwnMemory, IsNotUsedWhereTheOldValueIsReadElsewhere) {
+  const auto f = [](Tensor x) {
+    const auto step = [](Tensor, Tensor a, Tensor b, Tensor c) {
+      // The first is read backwards, the second after its next value, the third by another carry.
+      const Tensor next = b * 0.5f + c;
+      return std::tuple(a * 0.5f + reverse(a, {0}), next, c * 0.25f + sum(next * reverse(b, {0})));
+    };
+    return fori_loop(0, 5, step, std::tuple(x[0], x[1], x[2]));
+  };
+  const auto handed_on = [](Tensor x) {
+    const auto step = [](Tensor, Tensor a, Tensor b) { return std::pair(a * 0.5f + b, a); };
+    return fori_loop(0, 5, step, std::pair(x[0], x[1]));
+  };
+  const auto conditional = [](Tensor x) {
+    const auto step = [](Tensor a, Tensor b) {
+      return std::pair(where(a[0] > b, a * 2.0f, a + b), b - a * 0.25f);
+    };
+    const auto small = [](Tensor a, Tensor) { return sum(abs(a)) < 1e3f; };
+    return while_loop(small, step, std::pair(x[0] + 2.0f, x[1]), {.max_trip_count = 50});
+  };
+  const Literal x = three_rows();
+  expect_agreement(trace(f, x.type()), {x});
+  expect_agreement(trace(handed_on, x.type()), {x});
+  expect_agreement(trace(conditional, x.type()), {x});
 }
 
 }  // namespace

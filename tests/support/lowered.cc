@@ -53,6 +53,19 @@ std::ptrdiff_t Lowered::count_inside(Opcode around, Opcode code) const {
   return found;
 }
 
+std::ptrdiff_t Lowered::exchanged_pointers() const {
+  std::ptrdiff_t found = 0;
+  const auto count_in = [&](const auto& loops) {
+    for (const auto& loop : loops)
+      found += std::ranges::count_if(loop.carries, [](const lower::Carry& carry) {
+        return carry.type == lower::Type::kPointer && carry.next != carry.param;
+      });
+  };
+  count_in(program().fors);
+  count_in(program().whiles);
+  return found;
+}
+
 bool Lowered::begins_loop(const Op& op) const {
   if (op.code == Opcode::kFor) return program().fors[op.bits].loop != lower::kNoLoop;
   return op.code == Opcode::kRepeat && program().whiles[op.bits].loop != lower::kNoLoop;

@@ -55,6 +55,9 @@ class Lowered {
     return count_if(lower::Opcode::kCopy, program().copies,
                     [&](const lower::Copy& copy) { return copy.bytes == bytes; });
   }
+  /// Pointers to memory that loops exchange for others on each trip: of arrays whose next value is
+  /// not written where they are.
+  std::ptrdiff_t exchanged_pointers() const;
   /// Calls of the kernels of all ops.
   std::ptrdiff_t kernel_calls() const { return count(lower::Opcode::kCall); }
   /// Calls of one op's kernels.
