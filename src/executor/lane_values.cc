@@ -117,7 +117,8 @@ std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) 
     case Strategy::kKernel:
       return terms(node, operands, kMostTerms);
     case Strategy::kReduction:
-      if (lanes_ == 1) return std::nullopt;
+      // Of a lane's own elements. A reduction of values that all lanes share is hoisted.
+      if (operands[0].kind != Kind::kLane) return std::nullopt;
       return terms(node, operands, kMostLaneTerms);
     case Strategy::kWrite:
       return write(node, operands);

@@ -69,20 +69,20 @@ class Splits {
     }
   }
 
-  /// Concatenations that are read here but computed before, with the number of reads; only if all
-  /// of these are at one index, in each of whose elements another element of them is read.
+  /// A concatenation that is read here but computed before.
   struct Candidate {
     std::uint32_t reads = 0;
-    Index index;
-    bool fits = true;
+    std::vector<Index> indices;  // of these
+    bool moves = false;          // a read is at a position that is known at run time
+    bool repeats = false;        // an element is read more than once
   };
   const absl::flat_hash_map<const Node*, Candidate>& candidates() const { return candidates_; }
 
   /// Whether the nest with this value fused into it as well has not too much code.
-  bool can_split(const Node& node, const Index& index) const {
+  bool can_split(const Node& node, const std::vector<Index>& indices) const {
     std::vector<std::vector<std::int64_t>> cuts = cuts_;
-    cut(node, index, cuts);
-    std::size_t code = known_.size() + 1;
+    for (const Index& index : indices) cut(node, index, cuts);
+    std::size_t code = known_.size() + indices.size();
     for (const std::vector<std::int64_t>& axis : cuts) {
       code *= axis.size() + 1;
       if (code > kMostCode) return false;
@@ -140,15 +140,17 @@ class Splits {
 
   void note(const Node& node, const Index& index) {
     Candidate& candidate = candidates_[&node];
-    if (candidate.reads++ == 0) candidate.index = index;
+    candidate.reads++;
     std::vector<bool> moving(sizes_.size());
     for (const Along& along : index) {
-      if (along.moves) candidate.fits = false;
+      if (along.moves) candidate.moves = true;
       if (along.axis >= 0 && along.step != 0) moving[static_cast<std::size_t>(along.axis)] = true;
     }
     for (std::size_t i = 0; i < sizes_.size(); i++)
-      if (sizes_[i] > 1 && !moving[i]) candidate.fits = false;
-    if (candidate.index != index) candidate.fits = false;
+      if (sizes_[i] > 1 && !moving[i]) candidate.repeats = true;
+    if (std::ranges::find(candidate.indices, index) != candidate.indices.end()) return;
+    if (!candidate.indices.empty()) candidate.repeats = true;
+    candidate.indices.push_back(index);
   }
 
   static Index through(const ir::AccessMap& map, const Index& index) {
@@ -231,6 +233,17 @@ std::vector<std::uint32_t> RegionPlan::reading_steps(const Function& region) con
   return reading;
 }
 
+/// Whether the loops of a step compute what they read, beside loads.
+bool RegionPlan::computes_parts(const Step& step) const {
+  for (const Tensor& operand : step.node->operands) {
+    const Step* from = step_of(operand);
+    while (from && from->inlined && from->form == Strategy::kRead)
+      from = step_of(from->node->operands[0]);
+    if (from && from->inlined) return true;
+  }
+  return false;
+}
+
 /// A concatenation is fused into the loops of one step that computes an array, or a part of one,
 /// if all of its uses are there.
 void RegionPlan::fuse_pieces(const Function& region) {
@@ -256,9 +269,11 @@ void RegionPlan::fuse_pieces(const Function& region) {
       splits.add(value, first, root);
       for (const auto& [node, candidate] : splits.candidates()) {
         Step& step = steps_[numbers_.get(node).step_plus_one - 1];
-        if (!pieces.contains(node) || !candidate.fits ||
+        if (!pieces.contains(node) || candidate.moves ||
             only_reader(step.first_value) != root_step ||
-            candidate.reads != uses_[step.first_value] || !splits.can_split(*node, candidate.index))
+            candidate.reads != uses_[step.first_value] ||
+            (candidate.repeats && computes_parts(step)) ||
+            !splits.can_split(*node, candidate.indices))
           continue;
         step.inlined = more = true;
         break;

@@ -103,6 +103,7 @@ class RegionPlan {
   bool keep_old_parts();
   static constexpr std::uint32_t kManySteps = kAtEnd;
   std::vector<std::uint32_t> reading_steps(const Function& region) const;
+  bool computes_parts(const Step& step) const;
   void fuse_pieces(const Function& region);
 
   std::vector<Step> steps_;

@@ -47,6 +47,12 @@ TEST(Pieces, OfStencilsWithAnyBoundary) {
          const Tensor p = pad(u, 0.5f, {1, 1}, {1, 1});
          return slice(p, {0, 1}, {9, 13}) + u;
        }},
+      {"between padding",
+       [](Tensor u) {
+         const Tensor p = pad(u, 0.0f, {1, 1}, {1, 1});
+         return slice(p, {0, 1}, {9, 13}) + slice(p, {2, 1}, {11, 13}) +
+                slice(p, {1, 0}, {10, 12}) + slice(p, {1, 2}, {10, 14}) - 4 * u;
+       }},
       {"of every other element",
        [](Tensor u) {
          return slice(roll(u, 3, 1), {0, 1}, {9, 12}, {1, 2}) * 2;

@@ -1,6 +1,7 @@
 // Random programs on the compiled executor and on the reference.
 #include "executor/agreement.h"
 #include "support/program.h"
+#include "support/program_check.h"
 
 namespace rondo::testing {
 namespace {
@@ -49,6 +50,13 @@ void expect_like_the_reference(std::uint64_t seed, const ProgramSize& size) {
       }
     }
   }
+}
+
+TEST(RandomProgramsOfOnce, StayRight) {
+  // Memory that carries exchange, and a kept loop over lanes that lowering did not accept.
+  expect_consistent(11942, {});
+  expect_consistent(20183, {.statements = 60, .region_statements = 6, .depth = 3});
+  for (const std::uint64_t seed : {40258, 40669, 9405795}) expect_consistent(seed, kDangers);
 }
 
 class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {};
