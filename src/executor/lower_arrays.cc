@@ -18,8 +18,8 @@ std::vector<Lowerer::BoxNest> Lowerer::in_boxes(Scope& scope, const Tensor& valu
                                                 const Linear& to) {
   std::vector<BoxNest> nests;
   for (Box& box : scope.plan->boxes(value, root, first, sizes)) {
-    BoxNest& made =
-        nests.emplace_back(Nest(builder_, *scope.plan, scope.places, box.sizes), 0u, to);
+    nests.push_back({Nest(builder_, *scope.plan, scope.places, box.sizes), 0, to});
+    BoxNest& made = nests.back();
     for (std::size_t i = 0; i < box.first.size(); i++) {
       made.to.offset += box.first[i] * to.coefficients[i];
       if (box.sizes[i] == 1) made.to.coefficients[i] = 0;

@@ -156,8 +156,9 @@ TEST(Gathers, OfLanesBySeveralComponents) {
     const Literal got = expect_agreement(function, {x, from})[0];
     for (std::size_t lane = 0; lane < starts.size(); lane++) {
       const auto element = [&](int i, int j) {
-        return x.data<float>()[static_cast<std::size_t>(std::clamp(i, 0, 8) * 13 +
-                                                        std::clamp(j, 0, 12))];
+        const auto row = static_cast<std::size_t>(std::clamp(i, 0, 8)),
+                   column = static_cast<std::size_t>(std::clamp(j, 0, 12));
+        return x.data<float>()[row * 13 + column];
       };
       int i = starts[lane], j = i * 2;
       float sum = 0.5f;
