@@ -14,8 +14,8 @@ namespace {
 
 /// Threshold: Elements that a nest computes, as code, in all of its boxes: code size against memory
 /// for the concatenation. A stencil with its boundary has 9 boxes in two dimensions, 27 in three.
-/// Set by stencils/shallow_water in bench/workloads, whose step takes 1.5 times as long with 1024.
-constexpr std::size_t kMostCode = 4096;
+/// Set by stencils/shallow_water in bench/workloads, whose step takes 1.9 times as long with 4096.
+constexpr std::size_t kMostCode = 8192;
 
 /// Along one axis of a value: start + step * index along an axis of the nest.
 struct Along {
@@ -71,22 +71,28 @@ class Splits {
 
   /// A concatenation that is read here but computed before.
   struct Candidate {
+    const Node* node = nullptr;
     std::uint32_t reads = 0;
     std::vector<Index> indices;  // of these
     bool moves = false;          // a read is at a position that is known at run time
     bool repeats = false;        // an element is read more than once
   };
-  const absl::flat_hash_map<const Node*, Candidate>& candidates() const { return candidates_; }
+  const std::vector<Candidate>& candidates() const { return candidates_; }
 
-  /// Whether the nest with this value fused into it as well has not too much code.
-  bool can_split(const Node& node, const std::vector<Index>& indices) const {
+  /// Splits the nest so that the candidate can be fused into it as well. False, and nothing is
+  /// split, if that takes too much code.
+  bool split_for(const Candidate& candidate) {
     std::vector<std::vector<std::int64_t>> cuts = cuts_;
-    for (const Index& index : indices) cut(node, index, cuts);
-    std::size_t code = known_.size() + indices.size();
+    for (const Index& index : candidate.indices) cut(*candidate.node, index, cuts);
+    // Each read of it, and of its parts.
+    const std::size_t more = candidate.indices.size() * (1 + candidate.node->operands.size());
+    std::size_t code = known_.size() + more_ + more;
     for (const std::vector<std::int64_t>& axis : cuts) {
       code *= axis.size() + 1;
       if (code > kMostCode) return false;
     }
+    cuts_ = std::move(cuts);
+    more_ += more;
     return true;
   }
 
@@ -139,7 +145,9 @@ class Splits {
   }
 
   void note(const Node& node, const Index& index) {
-    Candidate& candidate = candidates_[&node];
+    const auto [number, is_new] = numbers_.try_emplace(&node, candidates_.size());
+    if (is_new) candidates_.emplace_back().node = &node;
+    Candidate& candidate = candidates_[number->second];
     candidate.reads++;
     std::vector<bool> moving(sizes_.size());
     for (const Along& along : index) {
@@ -193,11 +201,13 @@ class Splits {
   std::vector<std::vector<std::int64_t>> cuts_;  // of each axis
   std::vector<Read> open_;
   absl::flat_hash_set<std::pair<std::uint32_t, Index>> known_;
-  absl::flat_hash_map<const Node*, Candidate> candidates_;
+  std::size_t more_ = 0;  // reads that the nest has with the candidates for which it was split
+  std::vector<Candidate> candidates_;  // in the order in which they are found
+  absl::flat_hash_map<const Node*, std::size_t> numbers_;
 };
 
-}  // namespace
-
+/// Whether a step of strategy kWrite puts parts at fixed places, beside constants at most: a
+/// concatenation, padding.
 bool has_pieces(const Node& node) {
   const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
   if (map.kept >= 0 || node.type().elements() <= 1) return false;
@@ -208,9 +218,17 @@ bool has_pieces(const Node& node) {
   });
 }
 
+}  // namespace
+
 std::vector<Box> RegionPlan::boxes(const Tensor& value, bool root,
                                    std::span<const std::int64_t> first,
                                    std::span<const std::int64_t> sizes) const {
+  if (!has_fused_pieces_) {
+    Box whole;
+    whole.first.resize(sizes.size(), 0);
+    whole.sizes.assign(sizes.begin(), sizes.end());
+    return {std::move(whole)};
+  }
   Splits splits(*this, sizes);
   splits.add(value, first, root);
   return splits.boxes();
@@ -263,20 +281,19 @@ void RegionPlan::fuse_pieces(const Function& region) {
   std::uint32_t root_step = 0;
   const auto fuse_into = [&](const Tensor& value, bool root, std::span<const std::int64_t> first,
                              std::span<const std::int64_t> sizes) {
+    // Again for concatenations that those are made of.
     for (bool more = true; more;) {
       more = false;
       Splits splits(*this, sizes);
       splits.add(value, first, root);
-      for (const auto& [node, candidate] : splits.candidates()) {
-        Step& step = steps_[numbers_.get(node).step_plus_one - 1];
-        if (!pieces.contains(node) || candidate.moves ||
+      for (const Splits::Candidate& candidate : splits.candidates()) {
+        Step& step = steps_[numbers_.get(candidate.node).step_plus_one - 1];
+        if (!pieces.contains(candidate.node) || candidate.moves ||
             only_reader(step.first_value) != root_step ||
             candidate.reads != uses_[step.first_value] ||
-            (candidate.repeats && computes_parts(step)) ||
-            !splits.can_split(*node, candidate.indices))
+            (candidate.repeats && computes_parts(step)) || !splits.split_for(candidate))
           continue;
-        step.inlined = more = true;
-        break;
+        step.inlined = more = has_fused_pieces_ = true;
       }
     }
   };

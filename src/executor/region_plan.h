@@ -115,6 +115,7 @@ class RegionPlan {
   std::uint32_t values_ = 0;
   std::vector<std::uint32_t> uses_;
   std::vector<bool> only_read_;
+  bool has_fused_pieces_ = false;  // concatenations that are fused
   std::vector<std::uint32_t> last_use_;
   std::vector<std::uint32_t> ending_, ending_first_;
 };
@@ -125,9 +126,6 @@ class RegionPlan {
 Strategy strategy_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may compute, vectorized along the last axis of the result.
 std::optional<ir::Contraction> products_in_lanes(const ir::Node& node);
-/// Whether a step of strategy kWrite puts parts at fixed places, beside constants at most: a
-/// concatenation, padding.
-bool has_pieces(const ir::Node& node);
 /// The index map of a step of strategy kRead.
 ir::AccessMap read_map(const ir::Node& node);
 
