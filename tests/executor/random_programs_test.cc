@@ -56,7 +56,7 @@ TEST(RandomProgramsOfOnce, StayRight) {
   // Memory that carries exchange, and a kept loop over lanes that lowering did not accept.
   expect_consistent(11942, {});
   expect_consistent(20183, {.statements = 60, .region_statements = 6, .depth = 3});
-  for (const std::uint64_t seed : {40258, 40669, 9405795}) expect_consistent(seed, kDangers);
+  for (const std::uint64_t seed : {40258u, 40669u, 9405795u}) expect_consistent(seed, kDangers);
 }
 
 class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {};
