@@ -52,8 +52,13 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     }
   }
   Place result = reused_buffer(scope, boxes, step.first_value, at);
-  if (result.kind == Place::Kind::kNone && !scope.destinations.contains(step.first_value))
-    result = overwritten(scope, boxes, type, at);
+  if (result.kind == Place::Kind::kNone) {
+    const auto own = scope.own_memory.find(step.first_value);
+    if (!scope.destinations.contains(step.first_value))
+      result = overwritten(scope, boxes, type, at);
+    else if (own != scope.own_memory.end() && stores_whole_vectors(boxes))
+      result = overwritten(scope, boxes, type, at, own->second);
+  }
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
   for (BoxNest& box : boxes) box.nest.store(box.item, result.pointer, box.to);
   // Consumers that read it in loops, including fused ones, use the value and not the memory.
@@ -88,14 +93,12 @@ bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
 }
 
 bool Lowerer::stores_whole_vectors(std::span<const BoxNest> boxes) {
-  // Of any target.
-  constexpr std::int64_t kMostBytes = 64;
   if (boxes.size() > 1) return false;
   if (boxes[0].nest.is_one_loop()) return true;
   const auto& strides = boxes[0].to.coefficients;
   const auto row = std::find_if(strides.rbegin() + 1, strides.rend(),
                                 [](std::int64_t stride) { return stride != 0; });
-  return row != strides.rend() && *row % kMostBytes == 0;
+  return row != strides.rend() && *row % Arena::kAlignment == 0;
 }
 
 bool Lowerer::reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage) {
@@ -109,12 +112,6 @@ Place Lowerer::reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::
   if (found == scope.reused_buffers.end()) return {};
   const auto& [parameter, memory] = found->second;
   const std::uint32_t last = scope.plan->last_use(parameter);
-  if (scope.role == Scope::Role::kBody) {
-    // Before, another value may have taken the memory of the carry.
-    const bool is_its_own = last == at && scope.places[parameter].storage == memory.storage &&
-                            storages_[static_cast<std::size_t>(memory.storage)].values == 1;
-    if (!is_its_own || !stores_whole_vectors(boxes)) return {};
-  }
   if ((last != kNoPlace && last > at) || reads_elsewhere(boxes, memory.storage)) return {};
   Place made = memory;
   made.writable = true;
@@ -123,11 +120,12 @@ Place Lowerer::reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::
 }
 
 Place Lowerer::overwritten(Scope& scope, std::span<const BoxNest> boxes, const TensorType& type,
-                           std::uint32_t at) {
+                           std::uint32_t at, Value only) {
   for (const std::uint32_t* value = scope.plan->ending_begin(at);
        value != scope.plan->ending_end(at); value++) {
     const Place& from = scope.places[*value];
     if (from.kind != Place::Kind::kArray || !from.writable || from.storage < 0) continue;
+    if (only != lower::kNone && from.pointer != only) continue;
     if (storages_[static_cast<std::size_t>(from.storage)].values != 1) continue;
     const bool reads = std::ranges::any_of(
         boxes, [&](const BoxNest& box) { return box.nest.reads(from.storage); });

@@ -129,9 +129,7 @@ Place Lowerer::carried_memory(Scope& scope, const Step& step, std::size_t i, std
     now.kind = Place::Kind::kArray;
     now.writable = true;
     now.storage = new_storage();
-    now.pointer = use.changes_hands
-                      ? arena_place(now.storage, operand.type().bytes())
-                      : carry_place(scope, now.storage, result, at, operand.type().bytes());
+    now.pointer = carry_place(scope, now.storage, step, i, at, use);
     retain(now);
     begin_with(scope, operand, now);
   }
@@ -272,12 +270,7 @@ void Lowerer::open_loop(const Step& step, std::uint32_t at) {
       array.values = storage.values;
       storage.open_loops++;
       if (!use.in_place) {
-        const std::int64_t bytes = operand.type().bytes();
-        array.double_buffer =
-            use.changes_hands
-                ? arena_place(now.storage, bytes)
-                : carry_place(scope, now.storage, step.first_value + static_cast<std::uint32_t>(i),
-                              at, bytes);
+        array.double_buffer = carry_place(scope, now.storage, step, i, at, use);
         init.push_back(array.now);
         init.push_back(array.double_buffer);
       }
@@ -337,10 +330,7 @@ void Lowerer::enter_body(const Construct& construct) {
     to.pointer = array.double_buffer;
     inner.destinations.try_emplace(inner.plan->value(output), to);
     // Or where the value is now, if each element is read where the next one is written.
-    const Tensor& parameter = LoopParts(*construct.node).parameter(i);
-    inner.reused_buffers.try_emplace(
-        inner.plan->value(output),
-        Scope::ReusedBuffer{inner.plan->value(parameter), construct.arguments[i]});
+    inner.own_memory.try_emplace(inner.plan->value(output), construct.arguments[i].pointer);
   }
 }
 

@@ -10,9 +10,12 @@ Value Lowerer::arena_place(std::int32_t storage, std::int64_t bytes) {
   return builder_.buffer({lower::Storage::kArena, 0, offset, bytes});
 }
 
-Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value,
-                           std::uint32_t at, std::int64_t bytes) {
-  if (scope.role == Scope::Role::kEntry && scope.plan->uses(value) == 0) {
+Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, const Step& step,
+                           std::size_t i, std::uint32_t at, const CarryUse& use) {
+  const std::int64_t bytes = step.node->types[i].bytes();
+  const std::uint32_t value = step.first_value + static_cast<std::uint32_t>(i);
+  const bool is_free_after = scope.plan->uses(value) == 0 && !use.changes_hands;
+  if (scope.role == Scope::Role::kEntry && is_free_after) {
     const auto& outputs = scope.function.outputs();
     for (std::uint32_t i = 0; i < outputs.size(); i++) {
       const bool later = first_writer_[i] && first_writer_[i] > &scope.plan->steps()[at];

@@ -55,13 +55,15 @@ struct Scope {
   /// double buffer of a carry.
   absl::flat_hash_map<std::uint32_t, Place> destinations;
   /// In a branch: the parameter whose memory holds a result that the branch does not compute by
-  /// updating it. A result that was not written there is copied when the branch ends. In the body
-  /// of a loop: the carry whose next value may be written where it is, beside its double buffer.
+  /// updating it. A result that was not written there is copied when the branch ends.
   struct ReusedBuffer {
     std::uint32_t parameter;
     Place memory;
   };
   absl::flat_hash_map<std::uint32_t, ReusedBuffer> reused_buffers;
+  /// In the body of a loop: the memory of the carry whose next value this is, beside its double
+  /// buffer.
+  absl::flat_hash_map<std::uint32_t, Value> own_memory;
 };
 
 /// A kernel that reads a loop-invariant operand as it was packed before the loop.
@@ -161,8 +163,8 @@ class Lowerer {
   std::vector<BoxNest> in_boxes(Scope& scope, const Tensor& value, bool root,
                                 std::span<const std::int64_t> first,
                                 std::span<const std::int64_t> sizes, const Linear& to);
-  /// Whether the loops store no part of a vector beside what they load next: such a load waits
-  /// until the store is in memory.
+  /// Whether rows end at the end of a vector, which places of the arena are aligned to. Otherwise a
+  /// row ends in a masked store beside what the next one loads, which waits until it is in memory.
   static bool stores_whole_vectors(std::span<const BoxNest> boxes);
   static bool reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage);
   Value viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
@@ -173,10 +175,15 @@ class Lowerer {
   /// The memory that step `at` may overwrite with a result of a branch; kNone if there is none.
   Place reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::uint32_t value,
                       std::uint32_t at);
-  /// Memory for a carry of loop `at` of the entry that is unused after the loop: that of a result
-  /// which is computed later, or a place in the arena.
-  Value carry_place(const Scope& scope, std::int32_t storage, std::uint32_t value, std::uint32_t at,
-                    std::int64_t bytes);
+  struct CarryUse {
+    bool once;           // its first value is that of no other operand
+    bool in_place;       // its next value is made by writing parts
+    bool changes_hands;  // its memory may be that of another carry after the loop
+  };
+  /// Memory for carry `i` of loop `at`: if it is unused after the loop, that of a result which is
+  /// computed later, else a place in the arena.
+  Value carry_place(const Scope& scope, std::int32_t storage, const Step& step, std::size_t i,
+                    std::uint32_t at, const CarryUse& use);
   /// Separate memory for an array.
   Place new_array(const TensorType& type);
   void retain(const Place& place);
@@ -219,9 +226,9 @@ class Lowerer {
   Element single_element(Scope& scope, const Node* node);
   void elements(Scope& scope, const Step& step, std::uint32_t at);
   /// The memory of an array whose last use is here, and of which each element is read at the index
-  /// at which the result is written.
+  /// at which the result is written. `only`: this memory or none.
   Place overwritten(Scope& scope, std::span<const BoxNest> boxes, const TensorType& type,
-                    std::uint32_t at);
+                    std::uint32_t at, Value only = lower::kNone);
   std::int64_t array_bytes(Scope& scope, std::uint32_t value) const;
   void put_together(Scope& scope, const Step& step, std::uint32_t at);
   Value array_of_part(Scope& scope, const Tensor& part, std::vector<Place>& made);
@@ -234,7 +241,7 @@ class Lowerer {
   /// Offset of the elements of a part, in bytes.
   Linear part_place(Scope& scope, const Node* node, const ir::Part& part, const TensorType& type,
                     std::int64_t last_axis = -1);
-  /// The loops of a part, and where it starts in its operand.
+  /// The loops of a part.
   std::vector<BoxNest> part_nests(Scope& scope, const Node* node, const ir::Part& part,
                                   const Linear& to);
   bool part_reads_elsewhere(Scope& scope, const Node* node, const ir::Part& part,
@@ -306,11 +313,6 @@ class Lowerer {
   void enter_body(const Construct& construct);
   /// The memory of carried array `i` with its first value, which the loop takes once or several
   /// times, when the loop of step `at` begins.
-  struct CarryUse {
-    bool once;           // its first value is that of no other operand
-    bool in_place;       // its next value is made by writing parts
-    bool changes_hands;  // its memory may be that of another carry after the loop
-  };
   Place carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
                        const CarryUse& use);
   void take_parameters(Construct& construct);

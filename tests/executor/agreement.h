@@ -22,6 +22,18 @@ inline Literal ramp(const Shape& shape, float step, float first) {
   return Literal::from(values, shape);
 }
 
+/// Numbers from -0.5 to 0.5 without order.
+template <class T>
+Literal uneven(const Shape& shape) {
+  Literal x = Literal::zeros({dtype_of<T>, shape});
+  T next = T(0.37);
+  for (T& element : x.mutable_data<T>()) {
+    next = T(3.9) * next * (1 - next);
+    element = next - T(0.5);
+  }
+  return x;
+}
+
 /// The distance of two floats in units of the last place; huge if exactly one is NaN.
 template <class T>
 double ulps(T a, T b) {
@@ -56,6 +68,12 @@ inline bool runs_by_lane(const Function& function) { return Lowered(function).is
 
 /// Whether the program calls kernels rather than inlining their loops.
 inline bool calls_kernels(const Function& function) { return Lowered(function).kernel_calls() > 0; }
+
+/// Expects that the program's loops copy no memory.
+inline void expect_no_copies(const Function& function) {
+  const Lowered program(function);
+  EXPECT_EQ(program.count_in_loops(lower::Opcode::kCopy), 0) << program;
+}
 
 /// The results of bytecode and native code on `arguments`, compared bit by bit with the
 /// reference's.

@@ -8,22 +8,6 @@ namespace {
 
 constexpr std::int64_t kSide = 24;
 
-Literal uneven(const Shape& shape) {
-  Literal x = Literal::zeros({DType::kF64, shape});
-  double next = 0.3;
-  for (double& element : x.mutable_data<double>()) {
-    next = 3.9 * next * (1 - next);
-    element = next - 0.5;
-  }
-  return x;
-}
-
-/// Expects that the whole array is copied only where it enters its loop.
-void expect_no_copy(const Function& f) {
-  const Lowered program(f);
-  EXPECT_EQ(program.count_in_loops(lower::Opcode::kCopy), 0) << program;
-}
-
 TEST(OldRows, OfTwoRowsThatAreRotated) {
   const auto rotate = [](Tensor i, Tensor a) {
     const Tensor upper = a[0], lower = a[i];
@@ -31,9 +15,9 @@ TEST(OldRows, OfTwoRowsThatAreRotated) {
     const Tensor c = x / length, s = y / length;
     return update(update(a, 0, c * upper + s * lower), i, c * lower - s * upper);
   };
-  const Literal a = uneven({kSide, kSide});
+  const Literal a = uneven<double>({kSide, kSide});
   const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, rotate, a); }, a.type());
-  expect_no_copy(f);
+  expect_no_copies(f);
   const Literal got = expect_agreement(f, {a})[0];
 
   Literal want = a;
@@ -60,9 +44,9 @@ TEST(OldRows, OfARowThatALoopOverTheOthersUses) {
         0, kSide, [&](Tensor j, Tensor b) { return update(b, j, b[j] * 0.5 + b[i] * 0.25); }, a);
     return update(swept, i, row - swept[0]);
   };
-  const Literal a = uneven({kSide, kSide});
+  const Literal a = uneven<double>({kSide, kSide});
   const Function f = trace([&](Tensor a) { return fori_loop(0, 5, step, a); }, a.type());
-  expect_no_copy(f);
+  expect_no_copies(f);
   expect_agreement(f, {a});
 }
 
@@ -73,9 +57,9 @@ TEST(OldRows, ThroughValuesOfTheSizeOfTheArray) {
     const Tensor first = mixed[0], own = mixed[i];
     return update(update(a, 0, own - first), i, first + own);
   };
-  const Literal a = uneven({kSide, kSide});
+  const Literal a = uneven<double>({kSide, kSide});
   const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, step, a); }, a.type());
-  expect_no_copy(f);
+  expect_no_copies(f);
   expect_agreement(f, {a});
 }
 
@@ -84,7 +68,7 @@ TEST(OldRows, AreNotKeptWhereTheWholeArrayIsUsed) {
   const auto step = [](Tensor i, Tensor a) {
     return update(update(a, i, a[i] + 1.0), 0, sum(a, {0}));
   };
-  const Literal a = uneven({kSide, kSide});
+  const Literal a = uneven<double>({kSide, kSide});
   const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, step, a); }, a.type());
   expect_agreement(f, {a});
 }

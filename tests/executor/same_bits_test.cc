@@ -1,14 +1,11 @@
 // Runs with limits use another form of a program. If it contracts, or adds sums of products in
 // another order than the program's, both forms do so alike: the results have the same bits.
-#include <functional>
+#include "executor/same_bits.h"
 
-#include "executor/agreement.h"
-#include "support/far_limits.h"
+#include <functional>
 
 namespace rondo::testing {
 namespace {
-
-constexpr Executor kCompared[] = {Executor::kBytecode, Executor::kCompiled};
 
 /// From -1 to 1.
 template <class T = float>
@@ -21,27 +18,6 @@ Literal numbers(const std::vector<std::int64_t>& dims, unsigned seed) {
     values.push_back(static_cast<T>(seed >> 8) / T(8388608) - T(1));
   }
   return Literal::from(values, dims);
-}
-
-void expect_same_bits(const Executable& program, const std::vector<Literal>& arguments) {
-  const FarLimits limits;
-  const std::vector<Literal> want = program.run(arguments);
-  for (unsigned kinds = 1; kinds <= FarLimits::kAll; kinds++) {
-    const std::vector<Literal> got = program.run(arguments, limits.options(kinds));
-    ASSERT_EQ(got.size(), want.size());
-    for (std::size_t i = 0; i < want.size(); i++) {
-      SCOPED_TRACE(::testing::Message() << "result " << i << " with " << FarLimits::name(kinds));
-      ASSERT_NO_FATAL_FAILURE(expect_equal(got[i], want[i]));
-    }
-  }
-}
-
-/// With each executor.
-void expect_same_bits(const Function& function, const std::vector<Literal>& arguments) {
-  for (const Executor executor : kCompared) {
-    SCOPED_TRACE(::testing::Message() << "executor " << static_cast<int>(executor));
-    ASSERT_NO_FATAL_FAILURE(expect_same_bits(compile(function, {.executor = executor}), arguments));
-  }
 }
 
 TEST(SameBits, OfAProductOutsideABranchWithALoop) {

@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/agreement.h"
-#include "support/far_limits.h"
+#include "executor/same_bits.h"
 
 namespace rondo::testing {
 namespace {
@@ -14,15 +13,10 @@ constexpr std::int64_t kLength = 50;
 
 Literal three_rows() { return ramp({3, kLength}, 0.03f, -1); }
 
-void expect_no_copies(const Function& f, const std::vector<Literal>& arguments) {
-  const Lowered program(f);
-  EXPECT_EQ(program.count_in_loops(lower::Opcode::kCopy), 0) << program;
+void expect_right_without_copies(const Function& f, const std::vector<Literal>& arguments) {
+  expect_no_copies(f);
   expect_agreement(f, arguments);
-  const FarLimits limits;
-  const Executable compiled = compile(f);
-  const auto got = compiled.run(arguments, limits.options(FarLimits::kAll)),
-             want = compiled.run(arguments);
-  for (std::size_t i = 0; i < want.size(); i++) expect_equal(got[i], want[i]);
+  expect_same_bits(f, arguments);
 }
 
 TEST(TakenMemory, OfStatesBeforeTheLast) {
@@ -36,7 +30,7 @@ TEST(TakenMemory, OfStatesBeforeTheLast) {
     };
     const Literal x = three_rows();
     const Function function = trace(f, x.type());
-    expect_no_copies(function, {x});
+    expect_right_without_copies(function, {x});
     std::vector<double> rows[3];
     for (std::size_t row = 0; row < 3; row++)
       for (std::size_t i = 0; i < kLength; i++)
@@ -67,7 +61,8 @@ TEST(TakenMemory, OfArraysThatAreExchanged) {
   };
   const Literal x = three_rows();
   const Function function = trace(f, x.type(), TensorType{DType::kS32, {}});
-  for (const int trips : {0, 1, 2, 5}) expect_no_copies(function, {x, Literal::scalar(trips)});
+  for (const int trips : {0, 1, 2, 5})
+    expect_right_without_copies(function, {x, Literal::scalar(trips)});
 }
 
 TEST(TakenMemory, LivesAsLongAsAnyOfTheCarries) {
@@ -158,7 +153,7 @@ TEST(OwnMemory, OfCarriesThatAreUpdatedElementByElement) {
   const Function function = trace(f, x.type(), m.type());
   const Lowered program(function);
   EXPECT_EQ(program.exchanged_pointers(), 0) << program;
-  expect_no_copies(function, {x, m});
+  expect_right_without_copies(function, {x, m});
 }
 
 TEST(OwnMemory, IsNotUsedWhereTheOldValueIsReadElsewhere) {

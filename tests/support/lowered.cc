@@ -54,16 +54,16 @@ std::ptrdiff_t Lowered::count_inside(Opcode around, Opcode code) const {
 }
 
 std::ptrdiff_t Lowered::exchanged_pointers() const {
-  std::ptrdiff_t found = 0;
-  const auto count_in = [&](const auto& loops) {
+  const lower::Program& all = program();
+  const auto in = [](const auto& loops) {
+    std::ptrdiff_t found = 0;
     for (const auto& loop : loops)
       found += std::ranges::count_if(loop.carries, [](const lower::Carry& carry) {
         return carry.type == lower::Type::kPointer && carry.next != carry.param;
       });
+    return found;
   };
-  count_in(program().fors);
-  count_in(program().whiles);
-  return found;
+  return in(all.fors) + in(all.whiles);
 }
 
 bool Lowered::begins_loop(const Op& op) const {

@@ -29,8 +29,12 @@ class Lowered {
 
   const lower::Program& program() const { return *compiled_.entry().program; }
 
+  /// Bytes of arrays beside arguments, results and constants.
+  std::int64_t arena_bytes() const { return program().arena_bytes; }
+
   // Ops of the lower program.
 
+  std::size_t ops() const { return program().code.size(); }
   /// Ops of one kind, including kRepeat for loops with a predicate, kFor for counted loops and
   /// kLanes for loops over lanes.
   std::ptrdiff_t count(lower::Opcode code) const {
