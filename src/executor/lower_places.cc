@@ -17,15 +17,15 @@ Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, const Step&
   const bool is_free_after = scope.plan->uses(value) == 0 && !use.changes_hands;
   if (scope.role == Scope::Role::kEntry && is_free_after) {
     const auto& outputs = scope.function.outputs();
-    for (std::uint32_t i = 0; i < outputs.size(); i++) {
-      const bool later = first_writer_[i] && first_writer_[i] > &scope.plan->steps()[at];
+    for (std::uint32_t result = 0; result < outputs.size(); result++) {
+      const bool later = first_writer_[result] && first_writer_[result] > &scope.plan->steps()[at];
       // A single element may be written in the place of an operand (ir::RegionCall).
-      const TensorType& type = outputs[i].type();
-      if (!later || borrowed_[i] || is_scalar(type) || type.bytes() < bytes) continue;
-      borrowed_[i] = true;
+      const TensorType& type = outputs[result].type();
+      if (!later || borrowed_[result] || is_scalar(type) || type.bytes() < bytes) continue;
+      borrowed_[result] = true;
       storages_[static_cast<std::size_t>(storage)].pieces.push_back(
-          {0, bytes, static_cast<std::int32_t>(i)});
-      return builder_.buffer({lower::Storage::kResult, i, 0, bytes});
+          {0, bytes, static_cast<std::int32_t>(result)});
+      return builder_.buffer({lower::Storage::kResult, result, 0, bytes});
     }
   }
   return arena_place(storage, bytes);
