@@ -1,6 +1,7 @@
 #include "bytecode/code.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -245,6 +246,7 @@ class Decoder {
         close_loop();
         if (loop.loop != lower::kNoLoop)
           emit({Control::count_trips, 0, place(loop.upper), place(loop.lower), loop.loop, 0});
+        lane_trips(loop.lane_loops);
         end_counting(loop.loop);
         break;
       }
@@ -320,6 +322,10 @@ class Decoder {
     if (loop == lower::kNoLoop) return;
     emit({Control::count_trip, 0, trips == lower::kNone ? 0 : place(trips), 0, loop, 0});
   }
+  /// Adds up the trips of loops in lanes.
+  void lane_trips(std::span<const std::uint32_t> loops) {
+    for (const std::uint32_t loop : loops) emit({Control::lane_trips, 0, 0, 0, loop, 0});
+  }
   void end_counting(std::uint32_t loop) {
     if (loop != lower::kNoLoop) loop_ = program_.loops[loop].outer;
   }
@@ -362,7 +368,7 @@ class Decoder {
     for (const std::uint32_t loop : lanes.loops) emit({Control::block_trips, 0, 0, 0, loop, 0});
     emit({Control::next_block, lanes.polls, place(lanes.count), index, loop_, entry + 1});
     code_.code_[entry].bits = here();
-    for (const std::uint32_t loop : lanes.loops) emit({Control::lane_trips, 0, 0, 0, loop, 0});
+    if (!lanes.trips_later) lane_trips(lanes.loops);
     if (reductions) emit({Control::end_reductions, 0, reductions, 0, 0, first});
     index_ = nullptr;
     return end;

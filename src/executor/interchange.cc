@@ -46,8 +46,9 @@ bool singles_stand_alone(const Function& body, std::size_t carries) {
 }
 
 /// For an array that a loop carries and updates by parts, at positions known at run time: the axis
-/// along which an update covers all lanes; -1 for a single lane.
-std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, std::int64_t lanes) {
+/// along which an update covers all lanes; -1 for a single lane, and for lanes along several axes.
+std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry,
+                                         const LaneRules& rules) {
   const LoopParts parts(loop);
   const Tensor& parameter = parts.parameter(carry);
   const Tensor& output = parts.body.outputs()[carry];
@@ -58,7 +59,12 @@ std::optional<std::int64_t> updated_axis(const Node& loop, std::size_t carry, st
   const Shape& shape = parameter.shape();
   const ir::Part& part = map.parts[0];
   if (!moves(part)) return std::nullopt;
+  const std::int64_t lanes = rules.lanes();
   if (lanes == 1) return -1;
+  if (!rules.nest().empty()) {
+    const bool has_lanes = rules.nest().ends(shape) && covers_lanes(part, rules.nest());
+    return has_lanes ? std::optional<std::int64_t>(-1) : std::nullopt;
+  }
   for (std::int64_t axis = 0; axis < shape.rank(); axis++) {
     if (shape[axis] == lanes && covers(part, axis, lanes)) return axis;
   }
@@ -90,12 +96,37 @@ bool is_loaded_once(const LaneRules& rules, const TensorType& type) {
   return value && value->kind == Kind::kLane && rules.count(type, *value) <= kMostLoaded;
 }
 
-/// Candidate numbers of lanes, the largest first: all elements of a carry, or its rows or columns;
-/// or one, if the arrays that the loop works on are small.
-std::vector<std::int64_t> possible_lanes(const Node& loop) {
+/// The lanes of a loop: so many in one loop, or in several.
+struct PossibleLanes {
+  std::int64_t count;
+  LaneNest nest = {};
+};
+
+/// Loops over the axes of what a loop carries, if they are several and the last one fills vectors.
+std::optional<LaneNest> nest_of(const Node& loop, const Shape& shape) {
+  const auto last = std::find_if(shape.dims().rbegin(), shape.dims().rend(),
+                                 [](std::int64_t size) { return size > 1; });
+  if (last == shape.dims().rend() || *last < kLeastRows || *last == shape.elements())
+    return std::nullopt;
+  // Threshold: Rows that a lane computes, and elements that it carries for them: registers against
+  // indices and addresses that are the same for all rows. Set by arrays/template_search in
+  // bench/workloads, which takes 0.68 of plain C++'s time with 5 rows and 0.87 with one.
+  constexpr std::int64_t kMostRows = 8, kMostCarried = 16;
+  const std::int64_t carries =
+      std::count_if(loop.types.begin(), loop.types.end(),
+                    [&](const TensorType& type) { return type.shape == shape; });
+  LaneNest nest{shape, std::clamp<std::int64_t>(kMostCarried / carries, 1, kMostRows)};
+  const std::int64_t rows = shape[static_cast<std::int64_t>(nest.axis_of_rows())];
+  while (rows % nest.rows != 0) nest.rows--;
+  return nest;
+}
+
+/// Candidate lanes, the largest numbers first: all elements of a carry, in one loop or in one for
+/// each axis; its rows or columns; or one, if the arrays that the loop works on are small.
+std::vector<PossibleLanes> possible_lanes(const Node& loop) {
   if (loop.op->construct.lane_loop) {
     const std::int64_t lanes = loop.op->construct.lane_loop(loop).lanes;
-    return lanes < 2 ? std::vector<std::int64_t>{} : std::vector{lanes};
+    return lanes < 2 ? std::vector<PossibleLanes>{} : std::vector<PossibleLanes>{{lanes}};
   }
   // Threshold: Lane counts tried for a loop: compile time against finding one that fits. Not
   // measured.
@@ -114,7 +145,18 @@ std::vector<std::int64_t> possible_lanes(const Node& loop) {
   lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
   lanes.resize(std::min(lanes.size(), kMostTried));
   lanes.push_back(1);
-  return lanes;
+  std::vector<PossibleLanes> possible;
+  for (const std::int64_t count : lanes) {
+    possible.push_back({count});
+    if (!LoopParts(loop).counts) continue;
+    const auto carry = std::find_if(loop.types.begin(), loop.types.end(), [&](const auto& type) {
+      return type.elements() == count && type.rank() > 1;
+    });
+    if (carry == loop.types.end()) continue;
+    if (const std::optional<LaneNest> nest = nest_of(loop, carry->shape))
+      possible.push_back({count / nest->rows, *nest});
+  }
+  return possible;
 }
 
 bool is_loop(const Node& node) {
@@ -143,8 +185,8 @@ std::optional<Interchange> interchange(const Node& loop, bool reorders, const Us
   std::size_t best_diagnostic = 0;
   const std::vector<bool> tapes = tapes_among(loop);
   const std::span<const Tensor> given = LoopParts(loop).operands;
-  for (const std::int64_t lanes : possible_lanes(loop)) {
-    const LaneRules rules(lanes, reorders);
+  for (const auto& [lanes, nest] : possible_lanes(loop)) {
+    const LaneRules rules(lanes, reorders, nest);
     std::vector<LaneValue> tables, loaded, updated;
     for (std::size_t i = 0; i < given.size(); i++) {
       const TensorType& type = given[i].type();
@@ -155,7 +197,7 @@ std::optional<Interchange> interchange(const Node& loop, bool reorders, const Us
       }
       tables.push_back(is_scalar(type) ? LaneValue{Kind::kUniform, -1} : LaneValue{});
       loaded.push_back(!carried && is_loaded_once(rules, type) ? *rules.of_type(type) : tables[i]);
-      const auto axis = carried ? updated_axis(loop, i, lanes) : std::nullopt;
+      const auto axis = carried ? updated_axis(loop, i, rules) : std::nullopt;
       updated.push_back(axis ? LaneValue{Kind::kCarried, *axis} : loaded[i]);
     }
     // Values loaded before the first trip can be read only at the lane's index; arrays updated in

@@ -23,6 +23,7 @@ struct Interchange {
   std::int64_t lanes = 0;
   bool ends_by_lane = false;        // lanes may make different numbers of trips
   bool has_rows = false;            // some value has several elements for a lane
+  LaneNest nest = {};               // the lanes are these loops, or one
   std::vector<LaneValue> operands;  // LoopParts::operands
 };
 
@@ -53,6 +54,8 @@ struct InterchangeObstacle {
 /// - The predicate is the same for all lanes; or is one for each lane (ir::LaneLoop); or holds
 ///   while any lane is active, and an inactive lane keeps all that it carries: this is shown by
 ///   writing the body for such a lane and checking that its results are its parameters.
+/// - If arrays are read at other indices along several axes, the lanes are loops over the axes of a
+///   carry (LaneNest).
 /// - A single lane is a loop whose arrays are small, in registers, or updated by parts; it needs no
 ///   lanes around it.
 ///

@@ -106,8 +106,8 @@ std::vector<bool> Lowerer::computed_in_chunks(Scope& scope, const Node& node,
         (node.op->construct.lane_loop || parts.counts || !reads_parameter(*parts.condition, i));
     if (stay[i]) nest.add(operand, nest.index());
   }
-  // The lanes are one loop over all elements.
-  if (!nest.is_one_loop()) stay.assign(stay.size(), false);
+  // The nest computes an element for each lane, in the loops of the lanes.
+  if (form.nest.empty() ? !nest.is_one_loop() : form.nest.rows > 1) stay.assign(stay.size(), false);
   return stay;
 }
 
@@ -131,8 +131,7 @@ void Lowerer::remember_lanes(Construct& chunks) {
   const std::uint32_t number = builder_.begin_lanes(builder_.index(lanes));
   lanes_ = OpenLanes{builder_.program().lanes[number].index, lanes, constructs_.size()};
   builder_.store(builder_.pred(true), going_on(chunks));
-  builder_.end_lanes();
-  lanes_.reset();
+  end_lanes();
 }
 
 void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange& form) {
@@ -198,8 +197,7 @@ void Lowerer::open_chunks(const Step& step, std::uint32_t at, const Interchange&
 
 Value Lowerer::any_lane(Value predicate) {
   const Value any = builder_.reduce(lower::Opcode::kOr, builder_.pred(false), predicate);
-  builder_.end_lanes();
-  lanes_.reset();
+  end_lanes();
   return any;
 }
 
@@ -215,12 +213,7 @@ std::vector<Place> Lowerer::begin_chunk_lanes(const Construct& chunks) {
     if (arguments[i].kind == Place::Kind::kInlined)
       items.emplace_back(i, nest.add(operands[i], nest.index()));
   }
-  std::optional<Value> lane;
-  if (!items.empty())
-    lane = nest.begin_lanes();
-  else
-    lane = builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
-  lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
+  begin_lanes(form, items.empty() ? nullptr : &nest);
   for (const auto& [i, item] : items) arguments[i] = of_lane(nest.element(item), form.operands[i]);
   for (std::size_t i = 0; i < arguments.size(); i++) {
     Place& argument = arguments[i];
@@ -289,8 +282,7 @@ void Lowerer::close_chunk(const Construct& lanes, Value last_trips) {
     builder_.store(builder_.equal(last_trips, lanes.chunked.most_trips), going_on(chunks));
   if (counts) builder_.store(last_trips, {lanes.lanes.made[0].pointer, 0, {{lanes_->index, 4}}});
   const Value count = builder_.index(lanes_->count);
-  builder_.end_lanes();
-  lanes_.reset();
+  end_lanes();
   Value trips = lanes.chunked.most_trips;
   if (counts) {
     // Separate from the loop above, whose blocks may have any number of vectors.

@@ -14,12 +14,79 @@
 
 namespace rondo::executor {
 
+bool Lowerer::begin_lanes(const Interchange& form, Nest* items) {
+  OpenLanes open{lower::kNone, form.lanes, constructs_.size(), form.nest, {}, {}};
+  if (form.lanes == 1) {
+    open.index = builder_.index(0);
+  } else if (form.nest.empty()) {
+    const std::optional<Value> lane =
+        items ? items->begin_lanes()
+              : builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
+    if (!lane) return false;
+    open.index = *lane;
+  } else {
+    const Shape& shape = form.nest.shape;
+    std::int64_t left = shape.elements();  // of the axes that follow
+    for (std::size_t axis = 0; axis < shape.size(); axis++) {
+      const std::int64_t size = shape[static_cast<std::int64_t>(axis)];
+      if (size == 1) {
+        open.along.push_back(builder_.index(0));
+      } else if (size == left) {
+        open.index = builder_.program().lanes[builder_.begin_lanes(builder_.index(size))].index;
+        open.along.push_back(open.index);
+      } else {
+        const std::int64_t rows = axis == form.nest.axis_of_rows() ? form.nest.rows : 1;
+        const std::uint32_t loop = builder_.begin_for(
+            builder_.index(0), builder_.index(size / rows), 1, {}, lower::kNoLoop, size / rows);
+        lower::For& made = builder_.program().fors[loop];
+        made.independent = true;
+        open.fors.push_back(loop);
+        open.along.push_back(builder_.multiply(made.index, builder_.index(rows)));
+      }
+      left /= size;
+    }
+    if (items) items->at({}, open.along);
+  }
+  lanes_ = std::move(open);
+  return true;
+}
+
+void Lowerer::end_lanes() {
+  const OpenLanes closed = *std::exchange(lanes_, std::nullopt);
+  if (closed.count == 1) return;
+  builder_.end_lanes();
+  if (closed.fors.empty()) return;
+  for (std::size_t i = closed.fors.size(); i-- > 0;) builder_.end_for({});
+  lower::Program& program = builder_.program();
+  lower::Lanes& lanes = program.lanes.back();
+  lanes.trips_later = !lanes.loops.empty();
+  program.fors[closed.fors[0]].lane_loops = lanes.loops;
+}
+
+std::vector<lower::Address> Lowerer::rows_of_lane(lower::Address first,
+                                                  std::span<const std::int64_t> strides,
+                                                  std::int64_t width) const {
+  for (std::size_t i = 0; i < strides.size(); i++) {
+    if (lanes_->nest.shape[static_cast<std::int64_t>(i)] != 1)
+      first.terms.push_back({lanes_->along[i], strides[i] * width});
+  }
+  std::vector<lower::Address> rows(static_cast<std::size_t>(lanes_->nest.rows), first);
+  const std::int64_t row = strides[lanes_->nest.axis_of_rows()] * width;
+  for (std::size_t i = 0; i < rows.size(); i++)
+    rows[i].offset += static_cast<std::int64_t>(i) * row;
+  return rows;
+}
+
 std::vector<lower::Address> Lowerer::lane_addresses(Value pointer, const TensorType& type,
                                                     const LaneValue& as) {
   const std::int64_t width = byte_width(type.dtype);
-  if (as == LaneValue{LaneValue::Kind::kLane, -1}) return {{pointer, 0, {{lanes_->index, width}}}};
   const auto strides = row_major(type.shape);
   std::vector<lower::Address> addresses;
+  if (as == LaneValue{LaneValue::Kind::kLane, -1}) {
+    if (lanes_->nest.empty()) return {{pointer, 0, {{lanes_->index, width}}}};
+    const lower::Address first{pointer, 0, {}};
+    return rows_of_lane(first, std::span(strides).last(lanes_->along.size()), width);
+  }
   for_each_of_lane(type.shape, as.axis, [&](std::span<const std::int64_t> index) {
     lower::Address& address = addresses.emplace_back();
     address.base = pointer;
@@ -54,6 +121,7 @@ Place Lowerer::lane_place(Scope& scope, const Tensor& value) {
 
 /// For an array that has one element for each lane.
 Shape Lowerer::shape_of_lanes(const Node& loop, const Interchange& form) {
+  if (!form.nest.empty()) return form.nest.shape;
   for (const TensorType& type : loop.types) {
     if (type.elements() == form.lanes) return type.shape;
   }
@@ -63,7 +131,7 @@ Shape Lowerer::shape_of_lanes(const Node& loop, const Interchange& form) {
 Lowerer::LaneItems Lowerer::lane_items(Nest& nest, const Node* node, const Interchange& form) {
   LaneItems items;
   // A fused operand may read an array that is updated in the lanes.
-  if (updates_any(form.operands)) return items;
+  if (updates_any(form.operands) || form.nest.rows > 1) return items;
   Scope& scope = scopes_.back();
   const Shape shape = shape_of_lanes(*node, form);
   const std::span<const Tensor> operands = LoopParts(*node).operands;
@@ -226,16 +294,11 @@ void Lowerer::open_lanes(const Step& step, std::uint32_t at, const Interchange& 
   LaneItems items = lane_items(nest, node, form);
   put_in_memory(construct, form, items);
   const bool asks_for_singles = take_results(construct, step, at, form);
-  std::optional<Value> lane;
-  if (!items.empty()) lane = nest.begin_lanes();
-  if (!lane) {
+  if (items.empty() || !begin_lanes(form, &nest)) {
     items.clear();
     put_in_memory(construct, form, items);
-    lane = form.lanes == 1
-               ? builder_.index(0)
-               : builder_.program().lanes[builder_.begin_lanes(builder_.index(form.lanes))].index;
+    begin_lanes(form);
   }
-  lanes_ = OpenLanes{*lane, form.lanes, constructs_.size()};
   absl::InlinedVector<Value, 8> init = take_lane(construct, form, nest, items);
   construct.lanes.asks_for_singles = asks_for_singles;
   if (asks_for_singles && !construct.count)
@@ -311,8 +374,7 @@ void Lowerer::close_lanes(Construct& construct) {
     trips = construct.count
                 ? construct.count->trips
                 : builder_.reduce(lower::Opcode::kMax, builder_.index(0), carried[at].result);
-  if (lanes_->count > 1) builder_.end_lanes();
-  lanes_.reset();
+  end_lanes();
   if (trips != lower::kNone) {
     const std::span<const Tensor> operands = LoopParts(*node).operands;
     std::vector<Element> last = last_singles(

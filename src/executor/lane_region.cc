@@ -123,7 +123,7 @@ class LaneRegion {
     }
     take(result, *made);
     if (rules_.lanes() == 1) more_ += more_work(node, *made);
-    if (made->kind != Kind::kInvariant)
+    if (made->kind != Kind::kInvariant && made->kind != Kind::kView)
       (made->kind == Kind::kUniform ? uniform_ : by_lane_) += cost(node, *made);
     return true;
   }
@@ -158,16 +158,21 @@ class LaneRegion {
     return std::max<std::int64_t>(count - vectors - kLatency, 0) * terms->count() * kMoreForTerm;
   }
 
+  static bool has_views(std::span<const LaneValue> operands) {
+    return std::any_of(operands.begin(), operands.end(),
+                       [](const LaneValue& value) { return value.kind == Kind::kView; });
+  }
+
   bool fits_forward(const Node& node, std::span<const LaneValue> operands) {
     for (std::uint32_t i = 0; i < node.types.size(); i++) {
-      if (has_states(operands[i])) return false;
+      if (has_states(operands[i]) || operands[i].kind == Kind::kView) return false;
       take(Tensor::of(&node, i), operands[i]);
     }
     return true;
   }
 
   bool fits_loop(const Node& node, std::span<const LaneValue> operands) {
-    if (updates_any(operands)) return false;
+    if (updates_any(operands) || has_views(operands)) return false;
     const auto [bounds, given] =
         std::pair(operands.first(LoopParts(node).fixed), operands.subspan(LoopParts(node).fixed));
     if (std::any_of(bounds.begin(), bounds.end(),
@@ -192,7 +197,7 @@ class LaneRegion {
   /// The branch is uniform.
   bool fits_branch(const Node& node, std::span<const LaneValue> operands) {
     if (depth_ > kMostDepth) candidate_.end({Obstacle::kDeep, &node});
-    if (depth_ > kMostDepth || updates_any(operands)) return false;
+    if (depth_ > kMostDepth || updates_any(operands) || has_views(operands)) return false;
     std::vector<LaneValue> results;
     for (const Function& branch : node.regions) {
       LaneRegion region(branch, rules_, false, depth_ + 1, candidate_);
@@ -285,7 +290,7 @@ std::optional<Interchange> form_in_lanes(const Node& loop, std::vector<LaneValue
     if (!stays) return candidate.end({Obstacle::kCarry, &loop, i});
   }
   Interchange form{rules.lanes(), false, (condition && condition->has_rows()) || body.has_rows(),
-                   std::move(operands)};
+                   rules.nest(), std::move(operands)};
   const Node* reduction = condition ? condition->reduction() : nullptr;
   if (reduction && (form.has_rows || !inactive_lanes_are_fixed(loop, *reduction)))
     return candidate.end({Obstacle::kGoesOn, &loop});

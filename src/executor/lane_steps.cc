@@ -42,6 +42,11 @@ void Lowerer::lane_step(Scope& scope, const Step& step) {
                                      lane_place(scope, node->operands[0]).element[0])});
     return;
   }
+  if (as->kind == Kind::kView) {
+    result.kind = Place::Kind::kInlined;
+    result.lane = *as;
+    return;
+  }
   if (as->kind == Kind::kInvariant) {
     share(result, node->operands[0]);
     if (type.dtype != node->operand_type(0).dtype) result.element.clear();
@@ -99,7 +104,10 @@ Element Lowerer::lane_code(Scope& scope, const Node* node, const LaneValue& as) 
   for (const Tensor& operand : node->operands)
     operands.push_back(lane_elements(place(scope, operand), operand.type(), as));
   const auto index = [&](std::int64_t axis) {
-    return node->type().shape[axis] == 1 ? builder_.index(0) : lanes_->index;
+    if (node->type().shape[axis] == 1) return builder_.index(0);
+    if (lanes_->nest.empty()) return lanes_->index;
+    return lanes_
+        ->along[static_cast<std::size_t>(axis - node->type().rank() + lanes_->nest.shape.rank())];
   };
   return node->op->structure.element({*node, builder_, operands, index});
 }
@@ -115,8 +123,19 @@ Element Lowerer::lane_bytes(Scope& scope, const Node* node, const LaneValue& as)
 
 Element Lowerer::lane_nest(Scope& scope, const Node* node, const LaneValue& as) {
   const Shape& shape = node->type().shape;
-  if (as == LaneValue{Kind::kLane, -1})
-    return place(scope, node->operands[0]).element;  // broadcast
+  if (as == LaneValue{Kind::kLane, -1}) {
+    if (lanes_->nest.empty()) return place(scope, node->operands[0]).element;  // broadcast
+    Nest nest(builder_, *scope.plan, scope.places, shape.dims());
+    absl::InlinedVector<std::uint32_t, 8> items;
+    const std::size_t before = shape.size() - lanes_->along.size();  // axes of one element
+    absl::InlinedVector<std::int64_t, 4> first(shape.size(), 0);
+    std::int64_t& row = first[before + lanes_->nest.axis_of_rows()];
+    for (; row < lanes_->nest.rows; row++)
+      items.push_back(nest.add(Tensor::of(node), nest.index(first), true));
+    absl::InlinedVector<Value, 4> along(before, lower::kNone);
+    along.insert(along.end(), lanes_->along.begin(), lanes_->along.end());
+    return nest.at(items, along);
+  }
   absl::InlinedVector<std::int64_t, 4> sizes(shape.size(), 1);
   if (as.axis >= 0) sizes[static_cast<std::size_t>(as.axis)] = lanes_->count;
   Nest nest(builder_, *scope.plan, scope.places, sizes);
@@ -124,7 +143,7 @@ Element Lowerer::lane_nest(Scope& scope, const Node* node, const LaneValue& as) 
   for_each_of_lane(shape, as.axis, [&](std::span<const std::int64_t> first) {
     items.push_back(nest.add(Tensor::of(node), nest.index(first), true));
   });
-  return nest.in_lane(items, lanes_->index);
+  return nest.at(items, absl::InlinedVector<Value, 4>(shape.size(), lanes_->index));
 }
 
 Element Lowerer::lane_parts(Scope& scope, const Node* node, const LaneValue& as) {
@@ -190,6 +209,17 @@ void Lowerer::lane_update(Scope& scope, const Node* node, const LaneValue& array
     const LaneValue as{lanes_->count == 1 ? Kind::kUniform : Kind::kLane, array.axis};
     const Element from = lane_elements(place(scope, operand), operand.type(), as);
     const Linear to = part_place(scope, node, part, type, last_axis);
+    if (!lanes_->nest.empty()) {
+      lower::Address first{pointer, to.offset, {}};
+      for (const auto& [value, stride] : to.dynamic) first.terms.push_back({value, stride});
+      std::span<const Value> left(from);
+      const auto strides = std::span(to.coefficients).last(lanes_->along.size());
+      for (lower::Address& row : rows_of_lane(std::move(first), strides, 1)) {
+        builder_.store_element(left.first(width), std::move(row));
+        left = left.subspan(width);
+      }
+      continue;
+    }
     for_each_in_part(part, array.axis, [&](std::span<const std::int64_t> of_part) {
       lower::Address address{pointer, to.offset, {}};
       for (const auto& [value, stride] : to.dynamic) address.terms.push_back({value, stride});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "executor/element_code.h"
 #include "executor/names.h"
 #include "executor/region_plan.h"
 #include "executor/terms.h"
@@ -20,6 +21,18 @@ bool uses_axis(const ir::AccessMap& map, std::int64_t axis) {
                      [&](const ir::AxisRead& read) { return read.axis == axis; });
 }
 
+/// Whether an array is read at the index of the result, of which it may have only the last axes.
+bool is_identity(const ir::AccessMap& map, const Shape& array, const Shape& result) {
+  for (std::int64_t i = 0; i < array.rank(); i++) {
+    const ir::AxisRead& read = map[static_cast<std::size_t>(i)];
+    const bool moves = read.dynamic >= 0 && read.room != 0;
+    const std::int64_t axis = i + result.rank() - array.rank();
+    if (array[i] != 1 && (read.axis != axis || read.start != 0 || read.step != 1 || moves))
+      return false;
+  }
+  return true;
+}
+
 std::optional<std::int64_t> axis_of_size(const Shape& shape, std::int64_t size) {
   const auto found = std::find(shape.begin(), shape.end(), size);
   if (found == shape.end()) return std::nullopt;
@@ -27,6 +40,20 @@ std::optional<std::int64_t> axis_of_size(const Shape& shape, std::int64_t size) 
 }
 
 }  // namespace
+
+std::size_t LaneNest::axis_of_rows() const {
+  std::size_t axis = shape.size();
+  for (int left = 2; left > 0; left--) {
+    do axis--;
+    while (shape[static_cast<std::int64_t>(axis)] == 1);
+  }
+  return axis;
+}
+
+bool LaneNest::ends(const Shape& array) const {
+  return array.rank() >= shape.rank() &&
+         std::equal(shape.begin(), shape.end(), array.end() - shape.rank());
+}
 
 void for_each_of_lane(const Shape& shape, std::int64_t axis,
                       absl::FunctionRef<void(std::span<const std::int64_t>)> f) {
@@ -80,10 +107,22 @@ bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size) {
   return write.first == 0 && write.count == size && write.start == 0 && write.step == 1 && !moves;
 }
 
+bool covers_lanes(const ir::Part& part, const LaneNest& nest) {
+  const auto before = static_cast<std::int64_t>(part.axes.size()) - nest.shape.rank();
+  for (std::int64_t axis = 0; axis < nest.shape.rank(); axis++) {
+    if (!covers(part, before + axis, nest.shape[axis])) return false;
+  }
+  return true;
+}
+
 std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
   const std::int64_t elements = type.elements();
   if (elements == 0) return std::nullopt;
   if (lanes_ == 1) return elements <= kMostUniformElements ? std::optional(kUniform) : std::nullopt;
+  if (!nest_.empty()) {
+    if (nest_.is_shape_of(type.shape)) return LaneValue{Kind::kLane, -1};
+    return elements <= kMostUniformElements ? std::optional(kUniform) : std::nullopt;
+  }
   const std::optional<std::int64_t> axis = axis_of_size(type.shape, lanes_);
   if (elements == lanes_) return LaneValue{Kind::kLane, axis.value_or(-1)};
   if (axis && elements / lanes_ <= kMostLaneElements) return LaneValue{Kind::kLane, *axis};
@@ -93,7 +132,7 @@ std::optional<LaneValue> LaneRules::of_type(const TensorType& type) const {
 
 std::optional<LaneValue> LaneRules::in_registers(const TensorType& type,
                                                  const LaneValue& value) const {
-  if (has_states(value)) return std::nullopt;
+  if (has_states(value) || value.kind == Kind::kView) return std::nullopt;
   return value.kind == Kind::kInvariant ? of_type(type) : value;
 }
 
@@ -104,11 +143,14 @@ std::optional<LaneValue> LaneRules::result(const Node& node, Operands operands) 
     case Strategy::kElement:
       return elementwise(node, operands);
     case Strategy::kAlias:
+      if (is_view(node, operands)) return operands[0];
       return alias(node, operands[0]);
     case Strategy::kRead: {
       const ir::AccessMap map = read_map(node);
       const MappedOperand from[] = {{&operands[0], &node.operand_type(0), &map}};
-      return mapped(node.type(), from);
+      const std::optional<LaneValue> made = mapped(node.type(), from);
+      const bool is_held = is_scalar(node.type()) || (made && made->kind == Kind::kLane);
+      return !is_held && is_view(node, operands) ? LaneValue{Kind::kView, -1} : made;
     }
     case Strategy::kGather:
       return gather(node, operands);
@@ -150,17 +192,27 @@ std::optional<LaneValue> LaneRules::elementwise(const Node& node, Operands opera
   if (axis) return LaneValue{Kind::kLane, *axis};
   if (uniform) return kUniform;
   const std::optional<LaneValue> made = of_type(type);
+  // Threshold: Work of an element of a row or column that lanes compute where they read it, for all
+  // of their rows at once: arithmetic, but no functions. Set by arrays/nearest_sites in
+  // bench/workloads, which takes 3.4 times as long with arrays of rows and columns.
+  constexpr std::int64_t kMostWorkOfView = 8;
+  const bool is_own = is_scalar(type) || (made && made->kind == Kind::kLane);
+  if (!nest_.empty() && !is_own && element_work(node) <= kMostWorkOfView)
+    return LaneValue{Kind::kView, -1};
   // Element code may use its index along an axis.
-  if (made && operands.empty() && *made == LaneValue{Kind::kLane, -1}) return std::nullopt;
+  if (made && operands.empty() && *made == LaneValue{Kind::kLane, -1} && nest_.empty())
+    return std::nullopt;
   return made;
 }
 
 std::optional<LaneValue> LaneRules::alias(const Node& node, const LaneValue& operand) const {
   const TensorType &from = node.operand_type(0), &to = node.type();
-  if (operand.kind == Kind::kCarried || byte_width(to.dtype) != byte_width(from.dtype) ||
+  if (operand.kind == Kind::kCarried || operand.kind == Kind::kView ||
+      byte_width(to.dtype) != byte_width(from.dtype) ||
       is_complex(to.dtype) != is_complex(from.dtype))
     return std::nullopt;
   if (operand.kind != Kind::kLane) return operand;
+  if (!nest_.empty()) return nest_.is_shape_of(to.shape) ? std::optional(operand) : std::nullopt;
   if (to.elements() == lanes_) return of_type(to);
   std::int64_t before = 1;
   for (std::int64_t i = 0; i < operand.axis; i++) before *= from.shape[i];
@@ -198,9 +250,42 @@ std::optional<LaneValue> LaneRules::mapped_in_one_lane(
   return of_type(result);
 }
 
+/// Arrays in memory may be read anywhere; what a lane computes, at its own index.
+std::optional<LaneValue> LaneRules::mapped_in_nest(const TensorType& result,
+                                                   std::span<const MappedOperand> operands) const {
+  const std::optional<LaneValue> made = of_type(result);
+  const bool reads_own = made && made->kind == Kind::kLane;
+  const auto fits = [&](const MappedOperand& operand) {
+    switch (operand.value->kind) {
+      case Kind::kInvariant:
+      case Kind::kView:
+        return true;
+      case Kind::kUniform:
+        return !reads_own || is_scalar(*operand.type);
+      case Kind::kLane:
+        return reads_own && is_identity(*operand.map, operand.type->shape, result.shape);
+      default:
+        return false;
+    }
+  };
+  return std::all_of(operands.begin(), operands.end(), fits) ? made : std::nullopt;
+}
+
+/// Whether a node reads a part of what is in memory or is computed where it is read, or repeats a
+/// single element.
+bool LaneRules::is_view(const Node& node, Operands operands) const {
+  if (nest_.empty()) return false;
+  const Strategy form = strategy_of(node);
+  if (form == Strategy::kAlias) return operands[0].kind == Kind::kView && regroups_nothing(node);
+  return form == Strategy::kRead &&
+         (operands[0].kind == Kind::kInvariant || operands[0].kind == Kind::kView ||
+          is_scalar(node.operand_type(0)));
+}
+
 std::optional<LaneValue> LaneRules::mapped(const TensorType& result,
                                            std::span<const MappedOperand> operands) const {
   if (lanes_ == 1) return mapped_in_one_lane(result, operands);
+  if (!nest_.empty()) return mapped_in_nest(result, operands);
   std::optional<std::int64_t> axis;
   for (const MappedOperand& operand : operands) {
     if (operand.value->kind != Kind::kLane && operand.value->kind != Kind::kCarried) continue;
@@ -260,7 +345,7 @@ std::optional<LaneValue> LaneRules::write(const Node& node, Operands operands) c
   bool uniform = false;
   for (const int operand : sources) {
     const LaneValue& value = kind_of(operand);
-    if (value.kind == Kind::kCarried) return std::nullopt;
+    if (value.kind == Kind::kCarried || value.kind == Kind::kView) return std::nullopt;
     uniform = uniform || value.kind == Kind::kUniform;
     if (value.kind != Kind::kLane) continue;
     if (axis && *axis != value.axis) return std::nullopt;
@@ -285,6 +370,12 @@ std::optional<LaneValue> LaneRules::update(const Node& node, const ir::Insertion
   for (const ir::Part& part : map.parts) {
     const LaneValue& value = operands[static_cast<std::size_t>(part.operand)];
     const TensorType& type = node.operand_type(static_cast<std::size_t>(part.operand));
+    if (!nest_.empty()) {
+      if (!covers_lanes(part, nest_) || !in_registers(type, value) ||
+          !nest_.is_shape_of(type.shape))
+        return std::nullopt;
+      continue;
+    }
     if (lanes_ == 1) {
       if (!in_registers(type, value)) return std::nullopt;
       continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
@@ -13,16 +14,35 @@
 
 namespace rondo::executor {
 
+/// Lanes that are loops over the axes of a shape, so that a lane knows its index along each. The
+/// last one of more than one element is vectorized; of the one before it, a lane has `rows`
+/// neighbors (register tiling).
+struct LaneNest {
+  Shape shape = {};  // empty: the lanes are one loop
+  std::int64_t rows = 1;
+
+  bool empty() const { return shape.empty(); }
+  /// The axis of the neighbors.
+  std::size_t axis_of_rows() const;
+  /// Whether the last axes of an array are those of the lanes.
+  bool ends(const Shape& array) const;
+  /// Whether it has an element for each index of the lanes, and no others.
+  bool is_shape_of(const Shape& array) const {
+    return ends(array) && array.elements() == shape.elements();
+  }
+};
+
 struct LaneValue {
   enum class Kind : std::uint8_t {
     kInvariant,  // loop-invariant buffer: an array in memory, as it was before the loop
+    kView,       // a part of one, or little arithmetic on parts: read where it is used (fused)
     kUniform,    // few elements, the same for all lanes: in registers
     kLane,       // few elements for each lane: in registers
     kCarried,    // loop-carried buffer: an array in memory; each lane reads and writes its part
     kTape,       // a tape of the run, with a single lane
   } kind = Kind::kInvariant;
   /// The axis of the lanes. None for a kLane with a single lane: all its elements, in row-major
-  /// order, belong to that lane.
+  /// order, belong to that lane; and where the lanes are along all axes (LaneNest).
   std::int64_t axis = -1;
   bool operator==(const LaneValue&) const = default;
 };
@@ -66,14 +86,19 @@ bool moves(const ir::Part& part);
 /// Whether the part covers the whole axis `axis` of a result, element i at i.
 bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size);
 
+/// Whether it covers the last axes of a result, which are those of the lanes.
+bool covers_lanes(const ir::Part& part, const LaneNest& nest);
+
 /// With a single lane no value differs by lane: values of few elements are uniform, in registers,
 /// and an array that is updated may be read at any index.
 class LaneRules {
  public:
   /// `reorders`: sums of products may be added in an order other than the kernels'.
-  LaneRules(std::int64_t lanes, bool reorders) : lanes_(lanes), reorders_(reorders) {}
+  LaneRules(std::int64_t lanes, bool reorders, LaneNest nest = {})
+      : lanes_(lanes), reorders_(reorders), nest_(std::move(nest)) {}
 
   std::int64_t lanes() const { return lanes_; }
+  const LaneNest& nest() const { return nest_; }
 
   /// The layout of an array of which only the type is known: kLane if an axis has the size of the
   /// lanes, else kUniform; nothing if it has too many elements.
@@ -109,12 +134,16 @@ class LaneRules {
                                   std::span<const MappedOperand> operands) const;
   std::optional<LaneValue> mapped_in_one_lane(const TensorType& result,
                                               std::span<const MappedOperand> operands) const;
+  std::optional<LaneValue> mapped_in_nest(const TensorType& result,
+                                          std::span<const MappedOperand> operands) const;
+  bool is_view(const ir::Node& node, Operands operands) const;
   /// The axis of the result that the lane axis of an operand maps to.
   std::optional<std::int64_t> axis_through(const ir::AccessMap& map, std::int64_t axis,
                                            const Shape& result) const;
 
   std::int64_t lanes_;
   bool reorders_;
+  LaneNest nest_;
 };
 
 }  // namespace rondo::executor

@@ -126,6 +126,10 @@ std::string loop_report(const Function& function, const lower::Program& program,
     const Interchange* form = forms.of(loop);
     if (form && form->lanes == 1) {
       text += "keeps its small arrays in registers\n";
+    } else if (form && !form->nest.empty()) {
+      const LaneNest& nest = form->nest;
+      text += fmt::format("vectorized, {} lanes{}", fmt::join(nest.shape.dims(), " x "),
+                          nest.rows > 1 ? fmt::format(", {} rows at a time\n", nest.rows) : "\n");
     } else if (form) {
       text += fmt::format("vectorized, {} lanes{}\n", form->lanes,
                           form->ends_by_lane ? " that stop at different trips" : "");

@@ -132,9 +132,13 @@ struct Construct {
 
 /// The lanes that are open.
 struct OpenLanes {
-  Value index;
+  Value index;  // in their innermost loop
   std::int64_t count;
   std::size_t construct;  // that opened them
+  LaneNest nest = {};
+  // If they are several loops:
+  absl::InlinedVector<Value, 4> along = {};  // the index of a lane's first element along each axis
+  std::vector<std::uint32_t> fors = {};      // the loops around the innermost
 };
 
 class Lowerer {
@@ -349,6 +353,10 @@ class Lowerer {
   /// Fused operands that are computed in the lanes, by value: items of a nest over these.
   using LaneItems = absl::flat_hash_map<std::uint32_t, std::uint32_t>;
   LaneItems lane_items(Nest& nest, const Node* node, const Interchange& form);
+  /// Opens lanes, with `items` of a nest over them, if there are some. False, and nothing is
+  /// opened, if those take more than one loop.
+  bool begin_lanes(const Interchange& form, Nest* items = nullptr);
+  void end_lanes();
   /// The other fused operands.
   void put_in_memory(Construct& construct, const Interchange& form, const LaneItems& items);
   /// Where the loop stores the arrays that are used later. Returns whether single elements that are
@@ -414,7 +422,7 @@ class Lowerer {
   void lane_tape_write(Scope& scope, const Node* node);
   /// The row that a node reads of a tape.
   Element lane_row(Scope& scope, const Node* node);
-  LaneRules lane_rules() const { return LaneRules(lanes_->count, options_.reorders); }
+  LaneRules lane_rules() const { return LaneRules(lanes_->count, options_.reorders, lanes_->nest); }
   /// The elements of a value for this lane; of an array in memory those that `as` selects.
   Element lane_elements(const Place& from, const TensorType& type, const LaneValue& as);
   /// A value in registers.
@@ -422,6 +430,11 @@ class Lowerer {
   /// The address of the elements for this lane.
   std::vector<lower::Address> lane_addresses(Value pointer, const TensorType& type,
                                              const LaneValue& as);
+  /// The addresses of the rows of a lane, one of several loops, in an array in which a lane's first
+  /// index is at `first`; `strides` along the axes of the lanes, in units of `width` bytes.
+  std::vector<lower::Address> rows_of_lane(lower::Address first,
+                                           std::span<const std::int64_t> strides,
+                                           std::int64_t width) const;
   static Place of_lane(Element element, const LaneValue& as) {
     Place made = single(std::move(element));
     made.kind = Place::Kind::kLane;

@@ -52,12 +52,18 @@ absl::InlinedVector<std::int64_t, 4> row_major(const Shape& shape, std::int64_t 
   return strides;
 }
 
+std::uint32_t Nest::number_of(Index index) {
+  const auto [found, is_new] =
+      numbers_.try_emplace(index, static_cast<std::uint32_t>(indices_.size()));
+  if (is_new) indices_.push_back(std::move(index));
+  return found->second;
+}
+
 std::uint32_t Nest::index(std::span<const std::int64_t> first) {
   Index made;
   for (std::size_t i = 0; i < sizes_.size(); i++)
     made.push_back({static_cast<std::int64_t>(i), first.empty() ? 0 : first[i], 1, lower::kNone});
-  indices_.push_back(std::move(made));
-  return static_cast<std::uint32_t>(indices_.size() - 1);
+  return number_of(std::move(made));
 }
 
 std::uint32_t Nest::read_index(const ir::Node& node, const ir::AccessMap& map, std::uint32_t index,
@@ -86,8 +92,7 @@ std::uint32_t Nest::read_index(const ir::Node& node, const ir::AccessMap& map, s
     }
     made.push_back(at);
   }
-  indices_.push_back(std::move(made));
-  return static_cast<std::uint32_t>(indices_.size() - 1);
+  return number_of(std::move(made));
 }
 
 Linear Nest::linear(const Index& index, const Shape& shape, std::int64_t width,
@@ -133,10 +138,12 @@ std::uint32_t Nest::new_item(const Read& read, bool root) {
                         packed || place.packed == lower::kNone ? place.packed_axis : -1);
   } else if (root || place.kind == Place::Kind::kInlined) {
     const Strategy form = plan_.step_of(value)->form;
-    item.kind = form == Strategy::kRead || form == Strategy::kWrite ? Item::Kind::kForward
-                : form == Strategy::kGather                         ? Item::Kind::kGather
-                : form == Strategy::kElement                        ? Item::Kind::kCode
-                                                                    : Item::Kind::kTerms;
+    const bool forwards =
+        form == Strategy::kRead || form == Strategy::kAlias || form == Strategy::kWrite;
+    item.kind = forwards                     ? Item::Kind::kForward
+                : form == Strategy::kGather  ? Item::Kind::kGather
+                : form == Strategy::kElement ? Item::Kind::kCode
+                                             : Item::Kind::kTerms;
     if (form == Strategy::kWrite && !part_at(*value.node(), read.index)) {
       // The rest of the array, which has one value.
       const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(*value.node());
@@ -170,8 +177,15 @@ Element Nest::held_element(const Place& place, const Read& read) {
   const Shape& shape = read.operand.shape();
   const std::size_t parts = is_complex(read.operand.dtype()) ? 2 : 1;
   if (place.element.size() == parts) return place.element;
-  // Places along each axis: one, or all of them if it is known only at run time which.
   const Index& index = indices_[read.index];
+  if (place.lane == LaneValue{LaneValue::Kind::kLane, -1}) {
+    // The rows of a LaneNest.
+    std::int64_t row = 0;
+    for (const AxisIndex& at : index) row += at.start;
+    const auto first = place.element.begin() + row * static_cast<std::ptrdiff_t>(parts);
+    return Element(first, first + static_cast<std::ptrdiff_t>(parts));
+  }
+  // Places along each axis: one, or all of them if it is known only at run time which.
   std::vector<Element> found;
   for (std::size_t i = 0; i < place.element.size(); i += parts)
     found.emplace_back(place.element.begin() + static_cast<std::ptrdiff_t>(i),
@@ -225,9 +239,8 @@ std::vector<Nest::Read> Nest::reads_of(const Item& item) {
         Index index = indices_[item.index];
         for (std::size_t i = 0; i < index.size(); i++)
           index[i].start += part->axes[i].first - part->axes[i].start;
-        indices_.push_back(std::move(index));
-        reads.push_back({node.operands[static_cast<std::size_t>(part->operand)],
-                         static_cast<std::uint32_t>(indices_.size() - 1)});
+        reads.push_back(
+            {node.operands[static_cast<std::size_t>(part->operand)], number_of(std::move(index))});
       } else {
         reads.push_back({node.operands[0], read_index(node, read_map(node), item.index)});
       }
@@ -527,10 +540,10 @@ Element Nest::single(std::uint32_t item) {
   return items_[item].element;
 }
 
-Element Nest::in_lane(std::span<const std::uint32_t> items, Value lane) {
+Element Nest::at(std::span<const std::uint32_t> items, std::span<const Value> index) {
   Axes axes;
   for (std::size_t i = 0; i < sizes_.size(); i++) {
-    if (sizes_[i] != 1) axes.push_back({sizes_[i], i, false, lane});
+    if (sizes_[i] != 1) axes.push_back({sizes_[i], i, false, index[i]});
   }
   write_items(axes);
   Element elements;

@@ -73,9 +73,8 @@ class Nest {
   void store(std::span<const Sink> sinks, lower::Value pointer);
   /// No loops: the value itself, if all sizes are 1.
   lower::Element single(std::uint32_t item);
-  /// No loops: the values at index `lane` of the only axis that is not of size 1, one after the
-  /// other.
-  lower::Element in_lane(std::span<const std::uint32_t> items, lower::Value lane);
+  /// No loops: the values at an index, one after the other. Along axes of size 1 it is not read.
+  lower::Element at(std::span<const std::uint32_t> items, std::span<const lower::Value> index);
   /// Opens lanes over all elements in row-major order, and gives their index; the values of all
   /// items are available there. Nothing, and nothing is written, if the items take more than one
   /// loop.
@@ -136,6 +135,11 @@ class Nest {
     std::int64_t start = 0;
     std::int64_t step = 0;
     lower::Value dynamic = lower::kNone;
+    bool operator==(const AxisIndex&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const AxisIndex& at) {
+      return H::combine(std::move(h), at.axis, at.start, at.step, at.dynamic);
+    }
   };
   using Index = absl::InlinedVector<AxisIndex, 4>;
   struct Item {
@@ -171,6 +175,8 @@ class Nest {
     std::uint32_t index;
     bool as_factor = false;  // for products: where it is packed, if it is
   };
+  /// The number of an index, which values that are read at the same one share.
+  std::uint32_t number_of(Index index);
   std::uint32_t new_item(const Read& read, bool root);
   /// The element, for a lane, of a value in registers.
   lower::Element held_element(const Place& place, const Read& read);
@@ -203,6 +209,7 @@ class Nest {
   const std::vector<Place>& places_;
   absl::InlinedVector<std::int64_t, 4> sizes_;
   std::vector<Index> indices_;
+  absl::flat_hash_map<Index, std::uint32_t> numbers_;  // of indices_
   std::vector<Item> items_;
   std::vector<std::uint32_t> operands_;
   std::vector<std::uint32_t> order_;  // of items, operands first

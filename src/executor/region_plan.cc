@@ -67,21 +67,6 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
   }
 }
 
-/// A reshape that only adds or removes axes of one element.
-bool regroups_nothing(const Node& node) {
-  const auto next = [](const Shape& shape, std::int64_t& axis) {
-    while (axis < shape.rank() && shape[axis] == 1) axis++;
-    return axis < shape.rank() ? shape[axis] : -1;
-  };
-  const TensorType &from = node.operand_type(0), &to = node.type();
-  if (from.dtype != to.dtype) return false;
-  for (std::int64_t i = 0, j = 0;; i++, j++) {
-    const std::int64_t size = next(from.shape, i);
-    if (size != next(to.shape, j)) return false;
-    if (size < 0) return true;
-  }
-}
-
 /// Parts of one size, adjacent: loops could write them together.
 bool has_equal_parts(const Node& node) {
   // Threshold: A concatenation of up to this many equal parts may be one loop, which shares what
@@ -146,6 +131,20 @@ class Readers {
 };
 
 }  // namespace
+
+bool regroups_nothing(const Node& node) {
+  const auto next = [](const Shape& shape, std::int64_t& axis) {
+    while (axis < shape.rank() && shape[axis] == 1) axis++;
+    return axis < shape.rank() ? shape[axis] : -1;
+  };
+  const TensorType &from = node.operand_type(0), &to = node.type();
+  if (from.dtype != to.dtype) return false;
+  for (std::int64_t i = 0, j = 0;; i++, j++) {
+    const std::int64_t size = next(from.shape, i);
+    if (size != next(to.shape, j)) return false;
+    if (size < 0) return true;
+  }
+}
 
 ir::AccessMap read_map(const Node& node) {
   if (auto read = ir::loops_as<ir::AccessMap>(node)) return *std::move(read);

@@ -126,7 +126,9 @@ class RegionPlan {
 Strategy strategy_of(const ir::Node& node, bool reorders = false);
 /// The products of a node that loops may compute, vectorized along the last axis of the result.
 std::optional<ir::Contraction> products_in_lanes(const ir::Node& node);
-/// The index map of a step of strategy kRead.
+/// Whether a node of strategy kAlias is a reshape that only adds or removes axes of one element.
+bool regroups_nothing(const ir::Node& node);
+/// The index map of a node of strategy kRead, or of such a reshape.
 ir::AccessMap read_map(const ir::Node& node);
 
 }  // namespace rondo::executor

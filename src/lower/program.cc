@@ -8,7 +8,10 @@ void Program::count_held(HeldBytes& held) const {
   held.elements(addresses);
   for (const Address& address : addresses) held.elements(address.terms);
   held.elements(fors);
-  for (const For& loop : fors) held.elements(loop.carries);
+  for (const For& loop : fors) {
+    held.elements(loop.carries);
+    held.elements(loop.lane_loops);
+  }
   held.elements(lanes);
   for (const Lanes& loop : lanes) {
     held.elements(loop.reductions);

@@ -186,6 +186,9 @@ struct For {
   /// Where these are given, as s64, `upper` is limit - first, at least 0: so first + index is below
   /// `limit` in each trip. Facts for analyses; nothing reads the values.
   Value first = kNone, limit = kNone;
+  /// In Program::loops, inside lanes that are in this loop (Lanes::trips_later): each makes as many
+  /// trips as the block of lanes that makes most, of all trips of this loop.
+  std::vector<std::uint32_t> lane_loops = {};
 };
 
 /// Lanes with index 0 … count - 1.
@@ -209,6 +212,9 @@ struct Lanes {
   /// A lane may store what an op before the store loads in a lane before it: they run from the
   /// first to the last, W at a time and op by op.
   bool ascending = false;
+  /// A loop around the lanes, For::lane_loops, counts the trips of `loops`: for lanes that are the
+  /// last axis of several.
+  bool trips_later = false;
 };
 
 /// Ops before kTest compute `predicate` from the parameters, those after it one trip. Inside lanes

@@ -507,6 +507,10 @@ class Verifier {
     }
     close(Opcode::kLanes);
     lanes_ = nullptr;
+    const bool is_counted = std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
+      return scope.opened == Opcode::kFor && p_.fors[scope.index].lane_loops == lanes.loops;
+    });
+    if (lanes.trips_later && !is_counted) fault("no loop around it counts the trips in it");
     for (const Lanes::Reduction& reduction : lanes.reductions)
       define(reduction.result, reduction.type);
   }

@@ -277,7 +277,8 @@ void Expander::expand_control(const lower::Op& op) {
     case Opcode::kTest:
       return test(op);
     case Opcode::kEndFor:
-      return end_loop(program_.fors[op.bits].carries);
+      end_loop(program_.fors[op.bits].carries);
+      return report_trips(Kind::kLaneTrips, program_.fors[op.bits].lane_loops);
     case Opcode::kEndRepeat:
       return end_loop(program_.whiles[op.bits].carries);
     default:
@@ -418,6 +419,15 @@ void Expander::mark_visible(bool but_innermost) {
     Instruction& trip = out_.code[open_[o].trip];
     if (trip.visible) return;
     trip.visible = true;
+  }
+}
+
+void Expander::report_trips(Kind kind, std::span<const std::uint32_t> loops) {
+  for (const std::uint32_t loop : loops) {
+    Instruction i;
+    i.kind = kind;
+    i.bits = loop;
+    add(i);
   }
 }
 

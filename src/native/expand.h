@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,8 @@ class Expander {
   void mark_visible(bool but_innermost = false);
   /// Polls for limits inside a trip.
   void poll();
+  /// Of loops in lanes: those of a block of lanes, or of all.
+  void report_trips(Kind kind, std::span<const std::uint32_t> loops);
   Unit innermost_counter();
   std::uint32_t open_loop(lower::Opcode opened, MachineLoop loop, std::uint32_t report,
                           Unit trips = 0);

@@ -33,7 +33,7 @@ void LaneBlocks::run() {
   } else {
     run_scalar(s64(0), e_.unit_of(lanes_.count));
   }
-  report_trips(Kind::kLaneTrips);
+  if (!lanes_.trips_later) e_.report_trips(Kind::kLaneTrips, lanes_.loops);
   end_partials();
   plan_.forget();
 }
@@ -49,15 +49,6 @@ Unit LaneBlocks::s64_op(Opcode op, Unit a, std::int64_t b) {
 
 void LaneBlocks::poll() {
   if (lanes_.polls) e_.poll();
-}
-
-void LaneBlocks::report_trips(Kind kind) {
-  for (const std::uint32_t loop : lanes_.loops) {
-    Instruction i;
-    i.kind = kind;
-    i.bits = loop;
-    e_.add(i);
-  }
 }
 
 Unit LaneBlocks::load(Type type, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
@@ -235,7 +226,7 @@ void LaneBlocks::run_one_block() {
     expand_last(*lanes_.known_count - rest);
   else
     fold_block();
-  report_trips(Kind::kBlockTrips);
+  e_.report_trips(Kind::kBlockTrips, lanes_.loops);
 }
 
 void LaneBlocks::expand_last(std::int64_t first) {
@@ -277,7 +268,7 @@ void LaneBlocks::run_scalar(Unit lower, Unit upper) {
   e_.begin_counted(index, lower, upper, 1);
   poll();
   for (std::size_t at = begin_ + 1; at < end_; at++) e_.expand(program_.code[at]);
-  report_trips(Kind::kBlockTrips);
+  e_.report_trips(Kind::kBlockTrips, lanes_.loops);
   combine_scalar(index);
   e_.end_loop();
 }
@@ -386,7 +377,7 @@ void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {
         e_.tail_mask(lanes, e_.compute(Opcode::kSubtract, Type::kS64, 1, upper, first_lane_));
   }
   expand_body();
-  report_trips(Kind::kBlockTrips);
+  e_.report_trips(Kind::kBlockTrips, lanes_.loops);
   if (!in_registers) {
     combine_block();
     return e_.end_loop();

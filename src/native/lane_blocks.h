@@ -88,8 +88,6 @@ class LaneBlocks {
   }
   Unit s64_op(lower::Opcode op, Unit a, std::int64_t b);
   void poll();
-  /// Records a fact for each loop inside the lanes.
-  void report_trips(Kind kind);
 
   struct OpenWhile {
     std::vector<Unit> active_before;  // for each vector, if lanes end at different trips

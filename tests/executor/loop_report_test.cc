@@ -117,6 +117,15 @@ TEST(LoopReport, SaysWhatElseKeepsALoopFromBeingVectorized) {
   };
   EXPECT_THAT(report_of(trace(uniform_result, f32({70}))), HasSubstr("gives what is the same"));
 
+  const auto windows = [](Tensor x) {
+    const auto add = [&](Tensor k, Tensor sums) {
+      return sums + dynamic_slice(x, {k, k}, {90, 70});
+    };
+    return fori_loop(0, 4, add, zeros(f32({90, 70})));
+  };
+  EXPECT_THAT(report_of(trace(windows, f32({94, 74}))),
+              HasSubstr("vectorized, 90 x 70 lanes, 6 rows at a time"));
+
   const auto turns = [](Tensor x) {
     const Tensor turn = matrix({{0.8f, -0.6f}, {0.6f, 0.8f}});
     return fori_loop(

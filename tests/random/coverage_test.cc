@@ -117,6 +117,7 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
     seen.count("lanes that stop one by one", form->ends_by_lane);
     seen.count("lanes that run while any does", runs_while_any);
     seen.count("rows in lanes", form->has_rows);
+    seen.count("lanes along several axes", !form->nest.empty());
     seen.count("rows in lanes that stop one by one", form->has_rows && form->ends_by_lane);
     seen.count("histories in lanes", has_history);
     seen.count("branches in lanes", has_branches);
@@ -157,6 +158,7 @@ TEST(RandomProgramsTest, WithDangersHaveThem) {
       {"lanes that stop one by one", 200},
       {"lanes that run while any does", 100},
       {"rows in lanes", 150},
+      {"lanes along several axes", 20},
       {"rows in lanes that stop one by one", 70},
       {"histories in lanes", 40},
       {"branches in lanes", 40},

@@ -90,6 +90,13 @@ class Lowered {
     std::erase_if(lanes, [](std::int64_t count) { return count < 2; });
     return lanes;
   }
+  /// Loops in lanes along several axes.
+  std::ptrdiff_t loops_in_nests() const {
+    return std::ranges::count_if(forms_.loops(), [&](const auto& entry) {
+      const executor::Interchange* form = forms_.of(entry.first);
+      return form && !form->nest.empty();
+    });
+  }
   /// Loops that run trip by trip through arrays in memory.
   std::ptrdiff_t loops_through_memory() const {
     return std::ranges::count_if(forms_.loops(), [&](const auto& entry) {

@@ -14,9 +14,9 @@ namespace rondo::testing {
 bool ProgramGenerator::danger() {
   using Maker = bool (ProgramGenerator::*)();
   using G = ProgramGenerator;
-  static const std::vector<Maker> makers = {&G::permuted_carries, &G::sliced_carries,
-                                            &G::stopping_lanes,   &G::rows_in_lanes,
-                                            &G::any_lanes,        &G::conversions};
+  static const std::vector<Maker> makers = {
+      &G::permuted_carries, &G::sliced_carries, &G::stopping_lanes, &G::rows_in_lanes,
+      &G::any_lanes,        &G::moving_windows, &G::conversions};
   depth_++;
   const bool made = elementwise_ ? permuted_carries() : (this->*dice_.one_of(makers))();
   depth_--;

@@ -220,4 +220,66 @@ bool ProgramGenerator::any_lanes() {
   return true;
 }
 
+// Matrices as carries: in a trip each element is computed from those of windows that move over
+// larger arrays, of rows and columns, and from its index; maybe in a loop of few or no trips, and
+// with a history.
+bool ProgramGenerator::moving_windows() {
+  const Shape shape{dice_.number(2, 4), long_};
+  const std::vector<std::int64_t> sizes = shape.vector();
+  if (3 * shape.elements() > most_elements_) return false;
+  const ValueId first = [&] {
+    const auto found = pick([&](const ValueType& type) { return type.type.shape == shape; });
+    return found ? *found : add_constant({{DType::kF32, shape}, Kind::kUnit});
+  }();
+  const ValueType type = type_of(first);
+  const auto of_shape = [&](const Shape& other) {
+    return like({{type.type.dtype, other}, type.kind});
+  };
+  const Ids operands{first, of_shape({shape[0] + dice_.number(0, 2), long_ + dice_.number(0, 5)}),
+                     of_shape({kMostTrips, long_}), of_shape({shape[0], kMostTrips}),
+                     scalar_index()};
+  const Checkpoint policy = std::exchange(size_.checkpoint, tape_free());
+  const auto body_of_element = [&] {
+    return shared(elementwise_block(shape, {kScalarS32, type, type}, {type}));
+  };
+  const auto body = body_of_element(), inner = body_of_element();
+  const Checkpoint checkpoint = std::exchange(size_.checkpoint, policy);
+  const bool is_counted = dice_.chance(50), nests = dice_.chance(30), reads_rows = dice_.chance(40),
+             reads_columns = dice_.chance(40), reads_index = dice_.chance(30),
+             writes = dice_.chance(40);
+  const int trips = static_cast<int>(dice_.number(0, kMostTrips));
+  const ValueType history{{type.type.dtype, {kMostTrips, shape[0], long_}}, type.kind};
+  Types results{type};
+  if (writes) results.push_back(history);
+  add(operands, results, [=](std::span<const Tensor> values, Environment& environment) {
+    const auto trip = [&](const Tensor& i, const Leaves& carry) {
+      const Tensor& now = carry[0];
+      const auto run = [&](const auto& block, const Tensor& value) {
+        return block->run(Leaves{i, now, value}, environment)[0];
+      };
+      Tensor next = run(body, dynamic_slice(values[1], {i % 3, 4 - i}, sizes));
+      if (reads_rows) next = where(next == now, next, broadcast_to(values[2][i], shape));
+      if (reads_columns) {
+        const Tensor of_trip = expand_dims(column(values[3], i), 1);
+        next = where(next == now, broadcast_to(of_trip, shape), next);
+      }
+      if (reads_index) next = where(iota(TensorType{DType::kS32, shape}, 1) > i * 7, next, now);
+      if (nests) {
+        next = fori_loop(Tensor(0), i - 2,
+                         [&](const Tensor& j, const Tensor& v) {
+                           const Tensor part = dynamic_slice(values[1], {j, i + j}, sizes);
+                           return inner->run(Leaves{j, v, part}, environment)[0];
+                         },
+                         next, {.checkpoint = checkpoint});
+      }
+      return writes ? Leaves{next, update(carry[1], i, next)} : Leaves{next};
+    };
+    Leaves init{values[0]};
+    if (writes) init.push_back(zeros(history.type));
+    const Tensor limit = is_counted ? Tensor(trips) : trips_of(values[4]);
+    return fori_loop(Tensor(0), limit, trip, init, {.checkpoint = checkpoint});
+  });
+  return true;
+}
+
 }  // namespace rondo::testing

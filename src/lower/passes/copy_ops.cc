@@ -108,6 +108,7 @@ void OpCopier::control(Op& op) {
     }
     case Opcode::kEndFor:
       end_carries(to_.fors[open_.back()].carries);
+      for (std::uint32_t& of : to_.fors[open_.back()].lane_loops) of = loop(of);
       break;
     case Opcode::kLanes: {
       Lanes made = from_.lanes[op.bits];

@@ -54,6 +54,7 @@ class Finder {
       switch (op.code) {
         case Opcode::kFor:
           begin(at, p_.fors[op.bits].loop);
+          counting_ += counts_lane_trips(op);
           break;
         case Opcode::kRepeat:
           begin(at, p_.whiles[op.bits].loop);
@@ -66,6 +67,8 @@ class Finder {
           begin(at, kNoLoop);
           break;
         case Opcode::kEndFor:
+          counting_ -= counts_lane_trips(op);
+          [[fallthrough]];
         case Opcode::kEndRepeat:
         case Opcode::kEndLanes:
         case Opcode::kEndIf:
@@ -107,6 +110,8 @@ class Finder {
         {at, found_.size(), loop == kNoLoop ? open_.back().loop : loop, 0, false, is_users, true});
   }
 
+  int counts_lane_trips(const Op& op) const { return p_.fors[op.bits].lane_loops.empty() ? 0 : 1; }
+
   double trips_of(const Op& op) const {
     const auto of_loop = [&](std::uint32_t loop, std::optional<std::int64_t> trips) {
       if (!trips && loop != kNoLoop) trips = p_.loops[loop].trip_count;
@@ -147,7 +152,9 @@ class Finder {
     const bool has_found = found_.size() > closed.found;
     const bool has_all = op.code == Opcode::kFor && p_.fors[op.bits].loop != kNoLoop;
     const bool is_large = closed.work >= least_work_ || (has_all && !closed.known_work);
-    if (!closed.in_order && (has_all || !closed.moves_on) && is_large) {
+    // What counts the trips in lanes is divided as a whole.
+    const bool divides = counting_ == 0 && !closed.in_order && (has_all || !closed.moves_on);
+    if (divides && is_large) {
       const std::optional<Division> division = division_of(op, closed.work, has_found);
       if (division) {
         found_.resize(closed.found);
@@ -198,6 +205,7 @@ class Finder {
   std::vector<LargeLoop> found_;
   absl::flat_hash_map<Value, std::uint64_t> constants_;
   bool in_lanes_ = false;
+  int counting_ = 0;  // open loops that count the trips in lanes
 };
 
 }  // namespace

@@ -135,7 +135,7 @@ Value PartWriter::results_of(std::size_t reductions) {
 void PartWriter::trips(const LargeLoop& loop, OpCopier& copier) {
   const For& whole = whole_.fors[whole_.code[loop.begin].bits];
   made_.trips = *whole.trips;
-  made_.adds_trips = true;
+  made_.adds_trips = whole.lane_loops.empty();
   made_.is_users = whole.loop != kNoLoop;
   For some;
   some.lower = first();
@@ -147,6 +147,8 @@ void PartWriter::trips(const LargeLoop& loop, OpCopier& copier) {
   made_.program.fors.push_back(std::move(some));
   here_.with_entry(Opcode::kFor, 0);
   copier.copy(loop.begin + 1, loop.end);
+  for (const std::uint32_t inner : whole.lane_loops)
+    made_.program.fors[0].lane_loops.push_back(copier.loop(inner));
   here_.with_entry(Opcode::kEndFor, 0);
 }
 
