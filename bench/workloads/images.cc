@@ -176,8 +176,51 @@ Workload template_search() {
           .plain = plain};
 }
 
+/// The nearest of some points for each pixel, and how far it is.
+Workload nearest_sites() {
+  constexpr std::int64_t kRows = 150, kColumns = 200, kSites = 50;
+  const auto program = [&](Tensor sites) {
+    const Tensor y = expand_dims(arange(kRows, DType::kF32), 1), x = arange(kColumns, DType::kF32);
+    const auto visit = [&](Tensor k, Tensor least, Tensor site) {
+      const Tensor dy = y - at(sites, {k, 0}), dx = x - at(sites, {k, 1});
+      const Tensor distance = dy * dy + dx * dx;
+      return std::pair(minimum(least, distance), where(distance < least, k, site));
+    };
+    return fori_loop(0, kSites, visit,
+                     std::pair(full(f32({kRows, kColumns}), 1e9f), zeros(s32({kRows, kColumns}))));
+  };
+  const auto plain = [](const Literals& arguments) -> Literals {
+    const float* sites = arguments[0].data<float>().data();
+    Literal least = Literal::uninitialized(f32({kRows, kColumns})),
+            site = Literal::zeros(s32({kRows, kColumns}));
+    float* distances = least.mutable_data<float>().data();
+    std::int32_t* numbers = site.mutable_data<std::int32_t>().data();
+    std::fill_n(distances, kRows * kColumns, 1e9f);
+    for (std::ptrdiff_t i = 0; i < kRows; i++) {
+      float* row = distances + i * kColumns;
+      std::int32_t* of_row = numbers + i * kColumns;
+      for (std::int32_t k = 0; k < kSites; k++) {
+        const float dy = static_cast<float>(i) - sites[std::ptrdiff_t{2} * k];
+        for (std::ptrdiff_t j = 0; j < kColumns; j++) {
+          const float dx = static_cast<float>(j) - sites[std::ptrdiff_t{2} * k + 1];
+          const float distance = dy * dy + dx * dx;
+          of_row[j] = distance < row[j] ? k : of_row[j];
+          row[j] = distance < row[j] ? distance : row[j];
+        }
+      }
+    }
+    return {least, site};
+  };
+  return {.name = "arrays/nearest_sites",
+          .program = trace(program, f32({kSites, 2})),
+          .arguments = {uniform_floats({kSites, 2}, 0, 150)},
+          .plain = plain};
+}
+
 }  // namespace
 
-std::vector<Workload> image_workloads() { return {edges(), equalised_levels(), template_search()}; }
+std::vector<Workload> image_workloads() {
+  return {edges(), equalised_levels(), template_search(), nearest_sites()};
+}
 
 }  // namespace rondo::bench

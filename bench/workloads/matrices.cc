@@ -142,13 +142,41 @@ Workload gauss_jordan() {
           .plain = plain};
 }
 
+/// A product of two matrices, as the sum of the products of columns and rows.
+Workload outer_products() {
+  constexpr std::int64_t kRows = 120, kColumns = 140, kTerms = 100;
+  const auto program = [&](Tensor left, Tensor right) {
+    const auto add = [&](Tensor k, Tensor sum) { return sum + outer(column(left, k), right[k]); };
+    return fori_loop(0, kTerms, add, zeros(f64({kRows, kColumns})));
+  };
+  const auto plain = [](const Literals& arguments) -> Literals {
+    const double* left = arguments[0].data<double>().data();
+    const double* right = arguments[1].data<double>().data();
+    Literal result = Literal::zeros(f64({kRows, kColumns}));
+    for (std::ptrdiff_t i = 0; i < kRows; i++) {
+      double* row = result.mutable_data<double>().data() + i * kColumns;
+      for (std::ptrdiff_t k = 0; k < kTerms; k++) {
+        const double factor = left[i * kTerms + k];
+        for (std::ptrdiff_t j = 0; j < kColumns; j++) row[j] += factor * right[k * kColumns + j];
+      }
+    }
+    return {result};
+  };
+  return {.name = "matrices/outer_products",
+          .program = trace(program, f64({kRows, kTerms}), f64({kTerms, kColumns})),
+          .arguments = {uniform_doubles({kRows, kTerms}, -1, 1),
+                        uniform_doubles({kTerms, kColumns}, -1, 1, 2)},
+          .plain = plain};
+}
+
 }  // namespace
 
 std::vector<Workload> orthogonal_workloads();
 std::vector<Workload> solver_workloads();
 
 std::vector<Workload> matrix_workloads() {
-  std::vector<Workload> all = {lu_by_masks(), cholesky_by_columns(), gauss_jordan()};
+  std::vector<Workload> all = {lu_by_masks(), cholesky_by_columns(), gauss_jordan(),
+                               outer_products()};
   for (Workload& work : orthogonal_workloads()) all.push_back(std::move(work));
   for (Workload& work : solver_workloads()) all.push_back(std::move(work));
   return all;
