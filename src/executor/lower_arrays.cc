@@ -194,6 +194,9 @@ void Lowerer::put_together(Scope& scope, const Step& step, std::uint32_t at) {
 Place Lowerer::updated(Scope& scope, const Step& step, const Tensor& kept, bool may,
                        std::uint32_t at, std::vector<Place>& made) {
   Place result;
+  if (scope.buffered_updates.contains(step.first_value) &&
+      scope.destinations.contains(step.first_value))
+    return destination(scope, step.node, 0);
   if (may && is_last_use(scope, kept, at)) {
     result = place(scope, kept);
     result.element.clear();

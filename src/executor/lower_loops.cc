@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "executor/buffered_updates.h"
 #include "executor/loop_parts.h"
 #include "executor/lowerer.h"
 #include "ir/function_data.h"
@@ -231,10 +232,21 @@ std::vector<Place> Lowerer::body_arguments(const Construct& construct) {
   return arguments;
 }
 
-bool Lowerer::is_in_place(const Node& loop, std::size_t carry) const {
+bool Lowerer::may_be_in_place(const Node& loop, std::size_t carry) const {
   const LoopParts parts(loop);
   return in_place_->parameter_of(parts.body, carry) ==
          static_cast<std::int32_t>(parts.before + carry);
+}
+
+const Node* Lowerer::buffered_update(const Node& loop, std::size_t carry) {
+  if (!may_be_in_place(loop, carry)) return nullptr;
+  const auto [found, is_new] = buffered_updates_.try_emplace(&loop);
+  if (is_new) found->second = first_buffered_updates(loop);
+  return found->second[carry];
+}
+
+bool Lowerer::is_in_place(const Node& loop, std::size_t carry) {
+  return may_be_in_place(loop, carry) && !buffered_update(loop, carry);
 }
 
 void Lowerer::open_loop(const Step& step, std::uint32_t at) {
@@ -271,6 +283,7 @@ void Lowerer::open_loop(const Step& step, std::uint32_t at) {
       storage.open_loops++;
       if (!use.in_place) {
         array.double_buffer = carry_place(scope, now.storage, step, i, at, use);
+        if (buffered_update(*node, i)) copy(array.now, array.double_buffer, node->types[i].bytes());
         init.push_back(array.now);
         init.push_back(array.double_buffer);
       }
@@ -328,6 +341,12 @@ void Lowerer::enter_body(const Construct& construct) {
     to.kind = Place::Kind::kArray;
     to.storage = new_storage();
     to.pointer = array.double_buffer;
+    if (const Node* update = buffered_update(*construct.node, i)) {
+      const std::uint32_t value = inner.plan->value(Tensor::of(update));
+      inner.destinations.try_emplace(value, to);
+      inner.buffered_updates.insert(value);
+      continue;
+    }
     inner.destinations.try_emplace(inner.plan->value(output), to);
     // Or where the value is now, if each element is read where the next one is written.
     inner.own_memory.try_emplace(inner.plan->value(output), construct.arguments[i].pointer);

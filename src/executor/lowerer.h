@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "executor/arena.h"
 #include "executor/in_place.h"
@@ -64,6 +65,8 @@ struct Scope {
   /// In the body of a loop: the memory of the carry whose next value this is, beside its double
   /// buffer.
   absl::flat_hash_map<std::uint32_t, Value> own_memory;
+  /// In the body of a loop: updates whose destination has the rest of the array already.
+  absl::flat_hash_set<std::uint32_t> buffered_updates;
 };
 
 /// A kernel that reads a loop-invariant operand as it was packed before the loop.
@@ -312,7 +315,11 @@ class Lowerer {
   /// What the body of a loop takes, with the index if it counts.
   std::vector<Place> body_arguments(const Construct& construct);
   /// Whether the body of a loop updates what it carries.
-  bool is_in_place(const Node& loop, std::size_t carry) const;
+  bool is_in_place(const Node& loop, std::size_t carry);
+  /// Whether it could be, by what makes its next value.
+  bool may_be_in_place(const Node& loop, std::size_t carry) const;
+  /// Of a carry that could, the entry of first_buffered_updates().
+  const Node* buffered_update(const Node& loop, std::size_t carry);
   std::vector<lower::Carry>& carries_of(const Construct& construct);
   void enter_body(const Construct& construct);
   /// The memory of carried array `i` with its first value, which the loop takes once or several
@@ -463,6 +470,7 @@ class Lowerer {
   const Interchanges& interchanges_;
   std::optional<OpenLanes> lanes_;
   std::unique_ptr<const InPlace> in_place_;
+  absl::flat_hash_map<const Node*, std::vector<const Node*>> buffered_updates_;  // of loops
   absl::flat_hash_map<ir::ValueKey, std::string_view> tapes_;
   lower::Builder builder_;
   Arena arena_;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/buffered_updates.h"
 #include "executor/for_loops.h"
 #include "executor/interchange.h"
 #include "executor/loop_parts.h"
@@ -98,6 +99,12 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
   const executor::Interchanges forms(function, true);
   for_each_node(function, [&](const ir::Node& loop) {
     const executor::Interchange* form = forms.of(&loop);
+    const ir::Flow flow = loop.op->construct.flow;
+    if (!form && (flow == ir::Flow::kRepeat || flow == ir::Flow::kCount)) {
+      const auto updates = executor::first_buffered_updates(loop);
+      seen.count("updates that are written to a second buffer",
+                 std::any_of(updates.begin(), updates.end(), [](auto update) { return update; }));
+    }
     if (!form) return;
     bool has_loops = false, has_branches = false, reduces = false, is_empty = false;
     for_each_node(executor::LoopParts(loop).body, [&](const ir::Node& inner) {
@@ -128,7 +135,7 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
 }
 
 TEST(RandomProgramsTest, WithDangersHaveThem) {
-  constexpr std::uint64_t kPrograms = 400;
+  constexpr std::uint64_t kPrograms = 500;
   Seen seen;
   RunOptions options;
   options.on_tap = [&](std::string_view name, const Literal& value) {
@@ -159,6 +166,7 @@ TEST(RandomProgramsTest, WithDangersHaveThem) {
       {"lanes that run while any does", 100},
       {"rows in lanes", 150},
       {"lanes along several axes", 20},
+      {"updates that are written to a second buffer", 20},
       {"rows in lanes that stop one by one", 70},
       {"histories in lanes", 40},
       {"branches in lanes", 40},

@@ -16,7 +16,7 @@ bool ProgramGenerator::danger() {
   using G = ProgramGenerator;
   static const std::vector<Maker> makers = {
       &G::permuted_carries, &G::sliced_carries, &G::stopping_lanes, &G::rows_in_lanes,
-      &G::any_lanes,        &G::moving_windows, &G::conversions};
+      &G::any_lanes,        &G::moving_windows, &G::conversions,    &G::neighbors_of_carries};
   depth_++;
   const bool made = elementwise_ ? permuted_carries() : (this->*dice_.one_of(makers))();
   depth_--;
@@ -113,6 +113,42 @@ bool ProgramGenerator::sliced_carries() {
       next = dynamic_update_slice(next, slice(array, starts, limits), to);
     }
     return Leaves{next, next[static_cast<int>(low)]};
+  });
+  return true;
+}
+
+// An array of which the same elements are computed from others in each trip, and then others from
+// these, or from what they were.
+bool ProgramGenerator::neighbors_of_carries() {
+  const auto x =
+      pick([](const ValueType& type) { return type.type.rank() > 0 && type.type.elements() > 0; });
+  if (!x) return false;
+  ValueType part = type_of(*x);
+  const std::int64_t length = part.type.shape[0], size = dice_.number((length + 1) / 2, length);
+  std::vector<std::int64_t> dims = part.type.shape.vector();
+  dims[0] = size;
+  part.type.shape = Shape(dims);
+  const auto start = [&] { return dice_.number(0, length - size); };
+  const std::int64_t to = start(), from = start(), then_to = start(), then_from = start();
+  const bool follows = dice_.chance(50), reads_new = dice_.chance(60);
+  const auto body = shared(block({kScalarS32, part, part}, Types{part},
+                                 static_cast<int>(dice_.number(0, size_.region_statements))));
+  add_loop({*x}, [=](const Tensor& i, const Leaves& now, Environment& environment) {
+    const Tensor& array = now[0];
+    const auto elements = [&](const Tensor& of, std::int64_t first) {
+      std::vector<std::int64_t> starts(dims.size(), 0), limits = of.shape().vector();
+      starts[0] = first;
+      limits[0] = first + size;
+      return slice(of, starts, limits);
+    };
+    const auto value =
+        body->run(Leaves{i, elements(array, to), elements(array, from)}, environment)[0];
+    Tensor next = update(array, {range(to, to + size)}, value);
+    if (follows) {
+      next = update(next, {range(then_to, then_to + size)},
+                    elements(reads_new ? next : array, then_from));
+    }
+    return Leaves{next};
   });
   return true;
 }

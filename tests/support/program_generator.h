@@ -144,6 +144,7 @@ class ProgramGenerator {
   bool danger();
   bool permuted_carries();
   bool sliced_carries();
+  bool neighbors_of_carries();
   bool stopping_lanes();
   bool rows_in_lanes();
   bool any_lanes();
