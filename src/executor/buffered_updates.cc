@@ -25,14 +25,15 @@ namespace {
 /// not the same for all elements.
 using Distance = std::optional<absl::InlinedVector<std::int64_t, 4>>;
 
-/// The clamped start that a constant gives; nothing for another operand.
-std::optional<std::int64_t> fixed_start(const Node& node, int dynamic, std::int64_t room) {
-  if (dynamic < 0 || room == 0) return 0;
-  const Node* start = node.operands[static_cast<std::size_t>(dynamic)].node();
+/// Where a node reads or writes along an axis, if its start is a constant.
+template <class AxisAccess>
+std::optional<std::int64_t> fixed_start(const Node& node, const AxisAccess& axis) {
+  if (!axis.moves()) return axis.start;
+  const Node* start = node.operands[static_cast<std::size_t>(axis.dynamic)].node();
   if (!ir::is_constant(start)) return std::nullopt;
   Builder builder;
-  const Value clamped = clamped_start(builder, first_element(builder, *start)[0], room);
-  return static_cast<std::int64_t>(*builder.known(clamped));
+  const Value clamped = clamped_start(builder, first_element(builder, *start)[0], axis.room);
+  return axis.start + static_cast<std::int64_t>(*builder.known(clamped));
 }
 
 /// The distance at which the operand of a read is read; `from` is that of its result.
@@ -42,9 +43,9 @@ Distance through(const Node& node, const Distance& from) {
   Distance at = from;
   for (std::size_t i = 0; i < map.size(); i++) {
     const ir::AxisRead& read = map[i];
-    const std::optional<std::int64_t> start = fixed_start(node, read.dynamic, read.room);
+    const std::optional<std::int64_t> start = fixed_start(node, read);
     if (read.axis != static_cast<std::int64_t>(i) || read.step != 1 || !start) return std::nullopt;
-    (*at)[i] += read.start + *start;
+    (*at)[i] += *start;
   }
   return at;
 }
@@ -52,7 +53,7 @@ Distance through(const Node& node, const Distance& from) {
 /// Whether a part is written at the same place in each trip of a loop.
 bool is_fixed(const Node& write, const ir::Part& part, const LoopParts& loop, std::size_t carries) {
   return std::ranges::all_of(part.axes, [&](const ir::AxisWrite& axis) {
-    if (axis.dynamic < 0 || axis.room == 0) return true;
+    if (!axis.moves()) return true;
     const Tensor& start = write.operands[static_cast<std::size_t>(axis.dynamic)];
     if (ir::is_constant(start.node())) return true;
     const auto& parameters = loop.body.parameters();
@@ -67,9 +68,9 @@ bool is_fixed(const Node& write, const ir::Part& part, const LoopParts& loop, st
 bool reads_elsewhere(const Node& write, const ir::Part& part, const Tensor& array) {
   Distance at = Distance::value_type();
   for (const ir::AxisWrite& axis : part.axes) {
-    const std::optional<std::int64_t> start = fixed_start(write, axis.dynamic, axis.room);
+    const std::optional<std::int64_t> start = fixed_start(write, axis);
     if ((axis.step != 1 && axis.count > 1) || !start) return true;
-    at->push_back(axis.first - axis.start - *start);
+    at->push_back(axis.first - *start);
   }
   std::vector<std::pair<Tensor, Distance>> open{
       {write.operands[static_cast<std::size_t>(part.operand)], at}};
@@ -107,9 +108,9 @@ using Extent = absl::InlinedVector<std::pair<std::int64_t, std::int64_t>, 4>;
 std::optional<Extent> extent_of(const Node& write, const ir::Part& part) {
   Extent extent;
   for (const ir::AxisWrite& axis : part.axes) {
-    const std::optional<std::int64_t> start = fixed_start(write, axis.dynamic, axis.room);
+    const std::optional<std::int64_t> start = fixed_start(write, axis);
     if (!start || (axis.step != 1 && axis.count > 1)) return std::nullopt;
-    extent.emplace_back(axis.start + *start, axis.start + *start + axis.count);
+    extent.emplace_back(*start, *start + axis.count);
   }
   return extent;
 }
@@ -119,10 +120,10 @@ std::optional<Extent> extent_read(const Node& node) {
   if (strategy_of(node) != Strategy::kRead) return std::nullopt;
   Extent extent;
   for (const ir::AxisRead& read : read_map(node)) {
-    const std::optional<std::int64_t> start = fixed_start(node, read.dynamic, read.room);
+    const std::optional<std::int64_t> start = fixed_start(node, read);
     if (!start || (read.axis >= 0 && read.step != 1)) return std::nullopt;
     const std::int64_t count = read.axis >= 0 ? node.type().shape[read.axis] : 1;
-    extent.emplace_back(read.start + *start, read.start + *start + count);
+    extent.emplace_back(*start, *start + count);
   }
   return extent;
 }

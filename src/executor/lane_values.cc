@@ -25,9 +25,8 @@ bool uses_axis(const ir::AccessMap& map, std::int64_t axis) {
 bool is_identity(const ir::AccessMap& map, const Shape& array, const Shape& result) {
   for (std::int64_t i = 0; i < array.rank(); i++) {
     const ir::AxisRead& read = map[static_cast<std::size_t>(i)];
-    const bool moves = read.dynamic >= 0 && read.room != 0;
     const std::int64_t axis = i + result.rank() - array.rank();
-    if (array[i] != 1 && (read.axis != axis || read.start != 0 || read.step != 1 || moves))
+    if (array[i] != 1 && (read.axis != axis || read.start != 0 || read.step != 1 || read.moves()))
       return false;
   }
   return true;
@@ -98,13 +97,13 @@ bool fits_in_lanes(const TensorType& type) {
 
 bool moves(const ir::Part& part) {
   return std::any_of(part.axes.begin(), part.axes.end(),
-                     [](const ir::AxisWrite& axis) { return axis.dynamic >= 0 && axis.room > 0; });
+                     [](const ir::AxisWrite& axis) { return axis.moves(); });
 }
 
 bool covers(const ir::Part& part, std::int64_t axis, std::int64_t size) {
   const ir::AxisWrite& write = part.axes[static_cast<std::size_t>(axis)];
-  const bool moves = write.dynamic >= 0 && write.room != 0;
-  return write.first == 0 && write.count == size && write.start == 0 && write.step == 1 && !moves;
+  return write.first == 0 && write.count == size && write.start == 0 && write.step == 1 &&
+         !write.moves();
 }
 
 bool covers_lanes(const ir::Part& part, const LaneNest& nest) {
@@ -227,9 +226,8 @@ std::optional<std::int64_t> LaneRules::axis_through(const ir::AccessMap& map, st
                                                     const Shape& result) const {
   if (axis < 0) return std::nullopt;
   const ir::AxisRead& read = map[static_cast<std::size_t>(axis)];
-  const bool moves = read.dynamic >= 0 && read.room != 0;
   if (read.axis < 0 || read.axis >= result.rank() || result[read.axis] != lanes_ ||
-      read.start != 0 || read.step != 1 || moves)
+      read.start != 0 || read.step != 1 || read.moves())
     return std::nullopt;
   if (std::count_if(map.begin(), map.end(),
                     [&](const ir::AxisRead& other) { return other.axis == read.axis; }) != 1)
@@ -240,9 +238,8 @@ std::optional<std::int64_t> LaneRules::axis_through(const ir::AccessMap& map, st
 std::optional<LaneValue> LaneRules::mapped_in_one_lane(
     const TensorType& result, std::span<const MappedOperand> operands) const {
   for (const MappedOperand& operand : operands) {
-    const bool moves =
-        std::any_of(operand.map->begin(), operand.map->end(),
-                    [](const ir::AxisRead& read) { return read.dynamic >= 0 && read.room != 0; });
+    const bool moves = std::any_of(operand.map->begin(), operand.map->end(),
+                                   [](const ir::AxisRead& read) { return read.moves(); });
     if (moves && operand.value->kind == Kind::kUniform &&
         operand.type->elements() > kMostMovingElements)
       return std::nullopt;

@@ -164,7 +164,7 @@ class Splits {
   static Index through(const ir::AccessMap& map, const Index& index) {
     Index made;
     for (const ir::AxisRead& read : map) {
-      Along along{.start = read.start, .moves = read.dynamic >= 0 && read.room > 0};
+      Along along{.start = read.start, .moves = read.moves()};
       if (read.axis >= 0) {
         const Along& from = index[static_cast<std::size_t>(read.axis)];
         along.axis = from.axis;

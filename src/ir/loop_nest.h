@@ -24,6 +24,8 @@ struct AxisRead {
   std::int64_t step = 0;
   int dynamic = -1;  // none
   std::int64_t room = 0;
+  /// Whether the position depends on `dynamic`.
+  bool moves() const { return dynamic >= 0 && room != 0; }
 };
 /// An entry for each axis of operand 0.
 using AccessMap = absl::InlinedVector<AxisRead, 4>;
@@ -46,6 +48,7 @@ struct AxisWrite {
   std::int64_t step = 1;
   int dynamic = -1;
   std::int64_t room = 0;
+  bool moves() const { return dynamic >= 0 && room != 0; }
 };
 struct Part {
   int operand = 0;
