@@ -67,8 +67,8 @@ Unit LaneBlocks::load(Type type, Unit area, std::int64_t offset, Unit index, std
   return e_.add(i).result;
 }
 
-void LaneBlocks::store(Unit value, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
-                       Unit mask) {
+void LaneBlocks::store(Unit value, Unit area, std::int64_t offset, Unit index,
+                       std::int64_t stride) {
   MachineAddress address;
   address.base = area;
   address.offset = offset;
@@ -80,7 +80,6 @@ void LaneBlocks::store(Unit value, Unit area, std::int64_t offset, Unit index, s
   if (i.lanes > 1) address.lane_stride = width_of(i.type);
   i.bits = e_.add_address(std::move(address));
   i.a = value;
-  i.mask = mask;
   e_.add(i);
 }
 
@@ -148,9 +147,12 @@ void LaneBlocks::combine_block() {
       const std::int64_t offset = width * u * plan_.lanes();
       const Unit before =
           load(reduction.type, partials_[r].area, offset, partial, width, plan_.lanes());
-      const Unit after = e_.compute(reduction.combine, reduction.type, plan_.lanes(), before,
-                                    vector_unit(reduction.value, u));
-      store(after, partials_[r].area, offset, partial, width, active_[static_cast<std::size_t>(u)]);
+      Unit after = e_.compute(reduction.combine, reduction.type, plan_.lanes(), before,
+                              vector_unit(reduction.value, u));
+      // A whole vector: loads of its parts would wait for a masked store.
+      if (const Unit active = active_[static_cast<std::size_t>(u)]; active != 0)
+        after = e_.compute(Opcode::kSelect, reduction.type, plan_.lanes(), active, after, before);
+      store(after, partials_[r].area, offset, partial, width);
     }
   }
 }
@@ -220,7 +222,7 @@ void LaneBlocks::run_one_block() {
   poll();
   active_.assign(static_cast<std::size_t>(unroll_), 0);
   const std::int64_t rest = *lanes_.known_count % lanes;
-  if (rest != 0 && !has_last_lanes()) active_.back() = e_.tail_mask(lanes, s64(rest));
+  if (rest != 0 && !has_last_lanes()) active_.back() = begin_tail(rest);
   expand_body();
   if (has_last_lanes())
     expand_last(*lanes_.known_count - rest);
@@ -300,7 +302,7 @@ void LaneBlocks::run_vectors() {
                    program_.code.begin() + static_cast<std::ptrdiff_t>(end_),
                    [](const lower::Op& op) { return op.code >= Opcode::kFor; });
   if (is_plain && is_written_out(lanes_)) return write_out(*lanes_.known_count);
-  run_blocks(s64(0), count, plan_.unroll(), false);
+  if (!known || *lanes_.known_count >= block) run_blocks(s64(0), count, plan_.unroll(), false);
   if (streams_.stores) {
     Instruction i;
     i.kind = Kind::kFence;
@@ -308,6 +310,8 @@ void LaneBlocks::run_vectors() {
   }
   if (known && *lanes_.known_count % block == 0) return;
   const Unit done = s64_op(Opcode::kAnd, count, -block);
+  if (known && is_plain && e_.target_.has_masks())
+    return write_rest(*lanes_.known_count / block * block, *lanes_.known_count);
   if (e_.target_.has_masks()) return run_blocks(done, count, 1, true);
   if (plan_.unroll() > 1) run_blocks(done, count, 1, false);
   if (known && *lanes_.known_count % lanes == 0) return;
@@ -347,8 +351,22 @@ void LaneBlocks::write_block(std::int64_t first, int unroll, std::int64_t left) 
   unroll_ = unroll;
   first_lane_ = s64(first);
   active_.assign(static_cast<std::size_t>(unroll), 0);
-  if (left != 0) active_[0] = e_.tail_mask(plan_.lanes(), s64(left));
+  if (left != 0) active_[0] = begin_tail(left);
   expand_body();
+}
+
+void LaneBlocks::write_rest(std::int64_t first, std::int64_t count) {
+  const std::int64_t end = count - count % plan_.lanes();
+  if (end > first) run_blocks(s64(first), s64(end), 1, false);
+  if (end == count) return;
+  write_block(end, 1, count - end);
+  e_.report_trips(Kind::kBlockTrips, lanes_.loops);
+  combine_block();
+}
+
+Unit LaneBlocks::begin_tail(std::int64_t lanes) {
+  tail_ = {e_.tail_mask(plan_.lanes(), s64(lanes)), static_cast<int>(lanes)};
+  return tail_.mask;
 }
 
 void LaneBlocks::run_blocks(Unit lower, Unit upper, int unroll, bool masked) {

@@ -36,9 +36,13 @@ class LaneBlocks {
 
   void run_scalar(Unit lower, Unit upper);
   void run_blocks(Unit lower, Unit upper, int unroll, bool masked);
+  /// The mask of the last lanes of a vector.
+  Unit begin_tail(std::int64_t lanes);
   void run_vectors();
   void write_out(std::int64_t count);
   void write_block(std::int64_t first, int unroll, std::int64_t left);
+  /// After blocks, lanes of a known number: whole vectors, then the rest.
+  void write_rest(std::int64_t first, std::int64_t count);
   /// A single lane.
   void expand_lane(std::int64_t lane);
 
@@ -81,8 +85,7 @@ class LaneBlocks {
 
   Unit load(lower::Type type, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
             int lanes = 1);
-  void store(Unit value, Unit area, std::int64_t offset, Unit index, std::int64_t stride,
-             Unit mask = 0);
+  void store(Unit value, Unit area, std::int64_t offset, Unit index, std::int64_t stride);
   Unit s64(std::int64_t value) {
     return e_.constant(lower::Type::kS64, static_cast<std::uint64_t>(value));
   }
@@ -104,6 +107,13 @@ class LaneBlocks {
   int unroll_ = 1;
   Unit first_lane_ = 0;       // of the block
   std::vector<Unit> active_;  // the mask of each vector, or 0
+  // The mask of a last vector of which the number of lanes is known. Stores write them in pieces: a
+  // load that follows would wait for a masked store whose excluded lanes it reads, as those of the
+  // next row do.
+  struct Tail {
+    Unit mask = 0;
+    int lanes = 0;
+  } tail_;
   std::vector<OpenWhile> open_;
   std::vector<Partials> partials_;  // for each reduction
 };

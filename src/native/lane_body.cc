@@ -142,6 +142,7 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
       i.a = vector_unit(op.a, u);
       i.bits = e_.add_address(vector_address(op.bits, u));
       i.mask = maskable ? mask : 0;
+      if (i.mask != 0 && mask == tail_.mask) i.first = static_cast<std::uint8_t>(tail_.lanes);
       i.streams = streams_.stores && mask == 0;
       e_.add(i);
       return;

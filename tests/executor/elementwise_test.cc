@@ -109,6 +109,31 @@ TEST(Elementwise, TailsOfEveryLength) {
   }
 }
 
+// Updates of the first columns of each row, in place: the others keep their elements.
+TEST(Elementwise, TailsOfRows) {
+  Dice dice(4);
+  for (const DType dtype : kDTypes) {
+    for (std::int64_t columns = 1; columns <= 33; columns++) {
+      SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << ", " << columns << " columns");
+      const Function f = trace(
+          [&](Tensor x) {
+            const auto part = range({}, columns);
+            return fori_loop(
+                0, 3,
+                [&](Tensor i, Tensor x) {
+                  const Tensor row = at(x, {i});
+                  const Tensor other = reverse(slice(x, range(), part), {0});
+                  return update(x, {range(), part},
+                                where(slice(row, part) == other, zeros(other.type()), other));
+                },
+                x);
+          },
+          TensorType{dtype, {5, 36}});
+      expect_agreement(f, {awkward(dice, {dtype, {5, 36}})});
+    }
+  }
+}
+
 // Division by a constant power of two needs no division instruction.
 TEST(Elementwise, QuotientsByPowersOfTwo) {
   const auto check = [](DType dtype, const std::vector<double>& divisors, const Literal& x) {

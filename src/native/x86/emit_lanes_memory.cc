@@ -203,6 +203,26 @@ void Emitter::emit_lanes_load(const Instruction& i) {
   finish(i.result, to);
 }
 
+/// In pieces of powers of two, the widest first.
+void Emitter::store_first(const Address& to, Xmm x, int bytes) {
+  const int whole = static_cast<int>(x.getBit()) / 8;
+  lea(rax, to);
+  std::size_t at = 0;
+  for (int piece = 32; piece >= 4; piece /= 2) {
+    if ((bytes & piece) == 0) continue;
+    const Address place = ptr[rax + at];
+    piece == 32 ? vmovups(place, vector(x.getIdx(), 32))
+                : store_bytes(place, Xmm(x.getIdx()), piece);
+    at += static_cast<std::size_t>(piece);
+    if (bytes % piece == 0) return;
+    const Xmm rest = scratch(1, whole);
+    valignd(rest, x, x, static_cast<std::uint8_t>(piece / 4));
+    x = rest;
+  }
+  if ((bytes & 2) != 0) vpextrw(ptr[rax + at], Xmm(x.getIdx()), 0);
+  if ((bytes & 1) != 0) vpextrb(ptr[rax + at + (bytes & 2)], Xmm(x.getIdx()), bytes & 2);
+}
+
 // The instruction faults on unaligned vectors, and the caller's memory need not be aligned.
 void Emitter::store_past_caches(const Address& to, const Xmm& x, int bytes) {
   Label unaligned, end;
@@ -231,6 +251,7 @@ void Emitter::emit_lanes_store(const Instruction& i) {
     const Opmask k = mask_of(i.a, 6);
     vmovdqu8(x | k | T_z, pooled(0x0101010101010101, 8, 16));
     const Address to = address_of(i);
+    if (i.first != 0) return store_first(to, x, i.first);
     return i.mask != 0 ? vmovdqu8(to | mask_of(i.mask, 7), x) : store_bytes(to, x, i.lanes);
   } else if (avx512()) {
     const Opmask k = mask_of(i.a, 6);
@@ -240,16 +261,23 @@ void Emitter::emit_lanes_store(const Instruction& i) {
   }
   Address to = address_of(i);
   if (i.streams && width >= 4) return store_past_caches(to, x, bytes);
-  if (i.mask != 0) to = to | mask_of(i.mask, 7);
+  if (i.mask != 0 && i.first == 0) to = to | mask_of(i.mask, 7);
+  if (i.first != 0 && width >= 4) return store_first(to, x, width * i.first);
   if (width == 8) return vmovupd(to, x);
   if (width == 4) return vmovups(to, x);
-  const Xmm t = scratch(1, bytes);
+  const Xmm t = scratch(1, bytes), packed = scratch(1, std::max(16, bytes * width / 4));
   if (i.type == Type::kF16) {
-    return vcvtps2ph(to, x, 0);
+    if (i.first == 0) return vcvtps2ph(to, x, 0);
+    vcvtps2ph(packed, x, 0);
+    return store_first(to, packed, width * i.first);
   }
   if (i.type == Type::kBF16) {
     vpsrld(t, x, 16);
     x = t;
+  }
+  if (i.first != 0) {
+    width == 1 ? vpmovdb(packed, x) : vpmovdw(packed, x);
+    return store_first(to, packed, width * i.first);
   }
   if (avx512()) {
     width == 1 ? vpmovdb(to, x) : vpmovdw(to, x);

@@ -238,6 +238,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void store_past_caches(const Address& to, const Xmm& x, int bytes);
   void load_bytes(const Xmm& to, const Address& from, int bytes);
   void store_bytes(const Address& to, const Xmm& x, int bytes);
+  void store_first(const Address& to, Xmm x, int bytes);
 
   // emit_memory.cc
   Address address_of(const Instruction& i);
