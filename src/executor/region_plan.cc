@@ -9,6 +9,7 @@
 #include "executor/interchange.h"
 #include "executor/loop_parts.h"
 #include "executor/names.h"
+#include "executor/rematerialize.h"
 #include "executor/terms.h"
 #include "ir/kernel.h"
 #include "ir/layout.h"
@@ -284,13 +285,14 @@ bool RegionPlan::keep_old_parts() {
 }
 
 /// A node is fused into the loops of its consumers if these read each of its elements once and it
-/// has no other use: one consumer, or several that are written in the same loops. Index maps cost
-/// nothing, and are fused into all their consumers.
+/// has no other use: one consumer, or several that are written in the same loops; or if it costs
+/// little to compute it in each. Index maps cost nothing, and are fused into all their consumers.
 void RegionPlan::choose_inlined(const Function& region, const Interchanges& interchanges) {
   std::vector<bool> fits(values_, true);       // all consumers can compute it in their loops
   std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
   // In whose loops all consumers read the element at the same index.
   Readers readers(values_);
+  Rematerialization again_in(*this);
   for (const Tensor& result : region.outputs()) fits[value(result)] = false;
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const Node& node = *step->node;
@@ -305,7 +307,8 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
                           step->form == Strategy::kGather;
     if ((computed || reads) && in_loops) {
       const bool once = uses_[result] == 1 || readers.is_one(result);
-      step->inlined = reads || node.operands.empty() || (once && !repeated[result]);
+      step->inlined = reads || node.operands.empty() || (once && !repeated[result]) ||
+                      again_in.is_part(result) || (!repeated[result] && again_in.pays(*step));
     }
     const bool again =
         step->inlined && (repeated[result] || (uses_[result] > 1 && !readers.is_one(result)));
@@ -331,6 +334,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
       if (!read.fits) fits[operand] = false;
       if (read.repeated || again) repeated[operand] = true;
       readers.add(operand, reads_it);
+      again_in.add_reader(operand, *step);
     }
     // A value that is updated in place has a separate place.
     if (step->form == Strategy::kWrite) {

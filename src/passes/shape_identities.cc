@@ -1,7 +1,10 @@
 // Identities of ops that move elements: they hold for every bit pattern.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "absl/container/inlined_vector.h"
 
 #include "ops/broadcast.h"
 #include "ops/concatenate.h"
@@ -172,57 +175,104 @@ Tensor one_predicate(const Tensor& predicate) {
   return repeats ? node->operands[0] : Tensor();
 }
 
-/// The updates by which `changed` is made from `x`, the last one first; empty if something else is
-/// involved, or if they write a large part of it.
-std::vector<const Node*> updates_of(const Tensor& changed, const Tensor& x) {
-  // Threshold: A select between an array and its update becomes an update of a selected part,
-  // unless the array may be in registers or the updates write a large share of it. Not measured
-  // alone; a partition of 4000 elements went from 28 to 0.1 ms.
-  constexpr std::int64_t kFewElements = 16, kLeastRest = 4;
-  // Threshold: Length of a chain of updates that is followed for this: compile time. Not measured.
-  constexpr std::size_t kMostUpdates = 16;
-  std::vector<const Node*> updates;
-  std::int64_t written = 0;
-  const std::int64_t elements = x.type().elements();
-  for (Tensor at = changed; !at.same_as(x); at = at.node()->operands[0]) {
-    const Node* node = at.node();
-    if (node->op != &ops::kDynamicUpdateSlice || updates.size() == kMostUpdates) return {};
-    updates.push_back(node);
-    written += node->operand_type(1).elements();
+/// An array, the updates by which it is made from another one, the last one first.
+using Updates = absl::InlinedVector<const Node*, 4>;
+
+// Threshold: Length of a chain of updates that is followed to select among them: compile time. Not
+// measured.
+constexpr std::size_t kMostUpdates = 16;
+
+/// The updates by which the two choices are made from the same array, if there is one and they
+/// write little of it. At least one choice is updated.
+std::optional<std::pair<Updates, Updates>> updates_of_one_array(const Tensor& yes,
+                                                                const Tensor& no) {
+  // Threshold: A select between updates of an array becomes an update with what is selected, unless
+  // the array may be in registers or the updates write a large share of it. Not measured alone; a
+  // partition of 4000 elements went from 28 to 0.1 ms, backtracking with a stack of 7 from 106 to
+  // 54 us.
+  constexpr std::int64_t kFewElements = 4, kLeastRest = 2;
+  if (yes.type().elements() <= kFewElements) return std::nullopt;
+  absl::InlinedVector<Tensor, 4> states{yes};
+  std::pair<Updates, Updates> found;
+  const auto is_updated = [](const Tensor& x) {
+    return x.node()->op == &ops::kDynamicUpdateSlice;
+  };
+  while (is_updated(states.back()) && states.size() <= kMostUpdates)
+    states.push_back(states.back().node()->operands[0]);
+  Tensor state = no;
+  const auto common = [&] {
+    return std::find_if(states.begin(), states.end(),
+                        [&](const Tensor& x) { return x.same_as(state); });
+  };
+  while (common() == states.end()) {
+    if (!is_updated(state) || found.second.size() == kMostUpdates) return std::nullopt;
+    found.second.push_back(state.node());
+    state = state.node()->operands[0];
   }
-  if (elements <= kFewElements || written * kLeastRest > elements) return {};
-  return updates;
+  for (auto x = states.begin(); x != common(); ++x) found.first.push_back(x->node());
+  std::int64_t written = 0;
+  for (const Updates& updates : {found.first, found.second}) {
+    for (const Node* update : updates) written += update->operand_type(1).elements();
+  }
+  if (written == 0 || written * kLeastRest > yes.type().elements()) return std::nullopt;
+  return found;
 }
 
-/// If the update is not selected, the old part is written.
-Tensor select_updated(const Node& node) {
+/// `predicate ? yes : no`, for a scalar predicate.
+Tensor chosen(const Tensor& predicate, const Tensor& yes, const Tensor& no, SourceLocation at) {
+  if (yes.same_as(no)) return yes;
+  const Tensor holds = ops::broadcast_axes(predicate, yes.type().shape, {}, at);
+  return ir::make(ops::kSelect, {holds, yes, no}, {}, at);
+}
+
+/// Updates at the same number of places with parts of the same types.
+bool are_alike(const Updates& a, const Updates& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node* left, const Node* right) {
+    return left->operand_type(1) == right->operand_type(1) &&
+           left->operand_type(2) == right->operand_type(2);
+  });
+}
+
+/// The node's choice, made in the updates of the array. `several`: both choices are updated. Where
+/// the other one is chosen, an update writes what was there; or, if they are alike, one update
+/// writes the chosen part at the chosen place.
+Tensor choice_of_updates(const Node& node, bool several) {
   const Tensor predicate = one_predicate(node.operands[0]);
   if (predicate.empty()) return {};
-  for (const std::size_t changed : {std::size_t{1}, std::size_t{2}}) {
-    Tensor x = node.operands[3 - changed];
-    const std::vector<const Node*> updates = updates_of(node.operands[changed], x);
-    if (updates.empty()) continue;
+  const auto both = updates_of_one_array(node.operands[1], node.operands[2]);
+  if (!both || several == (both->first.empty() || both->second.empty())) return {};
+  const auto& [yes, no] = *both;
+  const SourceLocation at = node.location();
+  Tensor x = (yes.empty() ? no : yes).back()->operands[0];
+  if (are_alike(yes, no)) {
+    for (std::size_t u = yes.size(); u-- > 0;) {
+      ir::Operands operands{x};
+      for (std::size_t i = 1; i < yes[u]->operands.size(); i++)
+        operands.push_back(chosen(predicate, yes[u]->operands[i], no[u]->operands[i], at));
+      x = ir::make(ops::kDynamicUpdateSlice, std::move(operands), yes[u]->attributes, at);
+    }
+    return x;
+  }
+  for (const bool holds : {true, false}) {
+    const Updates& updates = holds ? yes : no;
     for (std::size_t u = updates.size(); u-- > 0;) {
       const Node& update = *updates[u];
-      const TensorType& type = update.operand_type(1);
+      const Tensor& part = update.operands[1];
       ir::Operands from{x}, to{x, Tensor()};
       from.insert(from.end(), update.operands.begin() + 2, update.operands.end());
       to.insert(to.end(), update.operands.begin() + 2, update.operands.end());
       const Tensor there = ir::make(
           ops::kDynamicSlice, std::move(from),
-          ops::DynamicSliceAttributes{{type.shape.begin(), type.shape.end()}}, node.location());
-      const Tensor holds = ops::broadcast_axes(predicate, type.shape, {}, node.location());
-      const Tensor& part = update.operands[1];
-      to[1] = ir::make(
-          ops::kSelect,
-          changed == 1 ? ir::Operands{holds, part, there} : ir::Operands{holds, there, part}, {},
-          node.location());
-      x = ir::make(ops::kDynamicUpdateSlice, std::move(to), update.attributes, node.location());
+          ops::DynamicSliceAttributes{{part.shape().begin(), part.shape().end()}}, at);
+      to[1] = holds ? chosen(predicate, part, there, at) : chosen(predicate, there, part, at);
+      x = ir::make(ops::kDynamicUpdateSlice, std::move(to), update.attributes, at);
     }
-    return x;
   }
-  return {};
+  return x;
 }
+
+Tensor select_updated(const Node& node) { return choice_of_updates(node, false); }
+Tensor select_between_updates(const Node& node) { return choice_of_updates(node, true); }
 
 // clang-format off
 const Identity kShapeIdentities[] = {
@@ -249,6 +299,7 @@ const Identity kShapeIdentities[] = {
     {&ops::kDynamicSlice, "dynamic_slice(x, 3, size) = slice(x, 3, 3 + size)", "the start is known, and clamped here", dynamic_slice_of_known_place},
     {&ops::kDynamicUpdateSlice, "dynamic_update_slice(x, y of x's shape, i) = y", "the start is clamped to 0", update_everything},
     {&ops::kSelect, "p ? update(x, y, i) : x = update(x, p ? y : x at i, i)", "p is one for all elements; where it fails the part is what it was", select_updated},
+    {&ops::kSelect, "p ? update(x, y, i) : update(x, z, j) = update(x, p ? y : z, p ? i : j)", "p is one for all elements; other updates follow one another", select_between_updates},
 };
 // clang-format on
 

@@ -401,6 +401,21 @@ Tensor one_or_updated(const Tensor& x, const Tensor& y, bool updated_first) {
   return updated_first ? node(ops::kSelect, {predicate, twice, old})
                        : node(ops::kSelect, {predicate, old, twice});
 }
+/// One update of 24 elements or another one, whose part has so many elements; `again`: the first one
+/// is updated twice.
+Tensor one_of_two_updates(const Tensor& x, const Tensor& y, std::int64_t other, bool again) {
+  const auto at = [](const Tensor& i) { return converted(i, DType::kS32); };
+  const Tensor old = node(ops::kConcatenate, {x, y}, ops::ConcatenateAttributes{0});
+  const auto updated = [&](const Tensor& array, const Tensor& from, std::int64_t size,
+                           const Tensor& place) {
+    const Tensor part = node(ops::kSlice, {from}, slice_of({1}, {1 + size}, {1}));
+    return node(ops::kDynamicUpdateSlice, {array, part, at(repeated_scalar(place, {}))});
+  };
+  Tensor first = updated(old, y, 1, x);
+  if (again) first = updated(first, x, 1, y);
+  return node(ops::kSelect,
+              {repeated_pred(y, old.shape()), first, updated(old, x, other, y)});
+}
 Tensor index_constant(std::int64_t i) { return ir::make_constant(Literal::scalar(i)); }
 
 /// Dtypes do not matter to these: s32 and f64 represent all. A sample to which no row applies has
@@ -579,10 +594,17 @@ shape_samples() {
            [](Tensor x, Tensor y) { return one_or_updated(x, y, true); }},
           {"p ? update(x, y, i) : x = update(x, p ? y : x at i, i)",
            [](Tensor x, Tensor y) { return one_or_updated(x, y, false); }},
+          {"p ? update(x, y, i) : update(x, z, j) = update(x, p ? y : z, p ? i : j)",
+           [](Tensor x, Tensor y) { return one_of_two_updates(x, y, 1, false); }},
+          // Parts of other sizes, and chains: one after the other.
+          {"p ? update(x, y, i) : update(x, z, j) = update(x, p ? y : z, p ? i : j)",
+           [](Tensor x, Tensor y) { return one_of_two_updates(x, y, 2, false); }},
+          {"p ? update(x, y, i) : update(x, z, j) = update(x, p ? y : z, p ? i : j)",
+           [](Tensor x, Tensor y) { return one_of_two_updates(x, y, 1, true); }},
           // A large part of few elements.
           {"",
            [](Tensor x, Tensor y) {
-             const Tensor part = node(ops::kSlice, {y}, slice_of({0}, {5}, {1}));
+             const Tensor part = node(ops::kSlice, {y}, slice_of({0}, {7}, {1}));
              const Tensor to = node(ops::kDynamicUpdateSlice, {x, part, index_constant(5)});
              return node(ops::kSelect, {repeated_pred(y, x.shape()), to, x});
            }},
