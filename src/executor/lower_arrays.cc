@@ -56,7 +56,7 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
     const auto own = scope.own_memory.find(step.first_value);
     if (!scope.destinations.contains(step.first_value))
       result = overwritten(scope, boxes, type, at);
-    else if (own != scope.own_memory.end() && stores_whole_vectors(boxes))
+    else if (own != scope.own_memory.end())
       result = overwritten(scope, boxes, type, at, own->second);
   }
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
@@ -90,15 +90,6 @@ bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
   const auto invariants = loop.arguments.begin() + static_cast<std::ptrdiff_t>(loop.carried.size());
   return std::any_of(invariants, loop.arguments.end(), is_it) &&
          std::none_of(loop.arguments.begin(), invariants, is_it);
-}
-
-bool Lowerer::stores_whole_vectors(std::span<const BoxNest> boxes) {
-  if (boxes.size() > 1) return false;
-  if (boxes[0].nest.is_one_loop()) return true;
-  const auto& strides = boxes[0].to.coefficients;
-  const auto row = std::find_if(strides.rbegin() + 1, strides.rend(),
-                                [](std::int64_t stride) { return stride != 0; });
-  return row != strides.rend() && *row % Arena::kAlignment == 0;
 }
 
 bool Lowerer::reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage) {

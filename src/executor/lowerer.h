@@ -170,9 +170,6 @@ class Lowerer {
   std::vector<BoxNest> in_boxes(Scope& scope, const Tensor& value, bool root,
                                 std::span<const std::int64_t> first,
                                 std::span<const std::int64_t> sizes, const Linear& to);
-  /// Whether rows end at the end of a vector, which places of the arena are aligned to. Otherwise a
-  /// row ends in a masked store beside what the next one loads, which waits until it is in memory.
-  static bool stores_whole_vectors(std::span<const BoxNest> boxes);
   static bool reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage);
   Value viewed(const Scope& scope, const Nest& nest, std::uint32_t item, const Linear& dense,
                const Step& step);

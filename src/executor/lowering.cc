@@ -63,8 +63,8 @@ Scope& Lowerer::enter(Scope::Role role, const Function& function) {
   Scope& scope = scopes_.emplace_back();
   scope.role = role;
   scope.function = function;
-  scope.plan =
-      std::make_unique<RegionPlan>(function, interchanges_, options_.reorders && !loops_.empty());
+  scope.plan = std::make_unique<RegionPlan>(
+      function, interchanges_, options_.reorders && !loops_.empty(), role == Scope::Role::kBody);
   scope.places.resize(scope.plan->values());
   return scope;
 }

@@ -205,7 +205,8 @@ Strategy strategy_of(const Node& node, bool reorders) {
   return Strategy::kKernel;
 }
 
-RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders)
+RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders,
+                       bool repeats)
     : numbers_(region) {
   // Steps that read the old state of an array run before those that write its next one in place
   // (write after read).
@@ -234,54 +235,85 @@ RegionPlan::RegionPlan(const Function& region, const Interchanges& interchanges,
   choose_inlined(region, interchanges);
   fuse_pieces(region);
   find_last_uses(region);
-  if (keep_old_parts()) find_last_uses(region);
+  if (keep_old_parts(region, repeats)) find_last_uses(region);
 }
 
 /// Fused reads of an array's old state move to where their values are used, which may be after the
-/// step that writes its next state. Those of parts of it are computed before that step after all,
-/// so that it need not copy the array.
-bool RegionPlan::keep_old_parts() {
-  std::vector<std::pair<std::uint32_t, std::size_t>> writes;  // steps, their operands
-  for (std::uint32_t at = 0; at < steps_.size(); at++) {
-    for (const std::size_t operand : ir::written_operands(steps_[at].node)) {
-      const std::uint32_t last = last_use_[value(steps_[at].node->operands[operand])];
-      if (last > at && last != kAtEnd) writes.emplace_back(at, operand);
-    }
-  }
+/// step that writes its next state, or in it. Those of parts of it are computed before that step
+/// after all, so that it needs no other memory.
+bool RegionPlan::keep_old_parts(const Function& region, bool repeats) {
+  const std::vector<Overwriting> writes = overwriting_steps(region, repeats);
   if (writes.empty()) return false;
   std::vector<absl::InlinedVector<std::uint32_t, 2>> readers(values_);
   for (std::uint32_t at = 0; at < steps_.size(); at++) {
     for (const Tensor& operand : steps_[at].node->operands) readers[value(operand)].push_back(at);
   }
   bool found = false;
-  for (const auto& [write, operand] : writes) {
-    const Tensor& array = steps_[write].node->operands[operand];
-    std::vector<std::uint32_t> late{value(array)}, parts;  // values read there, steps
+  for (const Overwriting& write : writes) {
+    // Values that are read late, and whether each element is read where it is written.
+    std::vector<std::pair<std::uint32_t, bool>> late{{value(write.array), write.by_element}};
+    std::vector<std::uint32_t> parts;  // steps
     std::int64_t elements = 0;
     absl::flat_hash_set<std::uint32_t> seen;
     bool all = true;
     while (all && !late.empty()) {
-      const std::uint32_t read = late.back();
+      const auto [read, in_place] = late.back();
       late.pop_back();
       for (const std::uint32_t at : readers[read]) {
         const Step& step = steps_[at];
-        const bool is_late = step.inlined ? last_use_[step.first_value] > write : at > write;
+        if (at == write.step && write.by_element) {
+          all = all && in_place;
+          continue;
+        }
+        const std::uint32_t last = step.inlined ? last_use_[step.first_value] : at;
+        const bool is_late = last > write.step || (last == write.step && write.by_element);
         if (!is_late || !seen.insert(at).second) continue;
-        if (!step.inlined || at > write) {
+        const std::int64_t size = step.node->type().elements();
+        if (!step.inlined || at > write.step || size > write.array.type().elements()) {
           all = false;
-        } else if (step.node->type().elements() < array.type().elements()) {
+        } else if (size < write.array.type().elements()) {
           parts.push_back(at);
-          elements += step.node->type().elements();
+          elements += size;
         } else {
-          late.push_back(step.first_value);
+          late.emplace_back(step.first_value, in_place && step.form == Strategy::kElement);
         }
       }
     }
-    if (!all || elements >= array.type().elements()) continue;
+    // Threshold: Of an array that is computed element by element, parts of up to this share are
+    // stored; more costs as much as a second buffer. Not measured alone.
+    constexpr std::int64_t kLeastShare = 8;
+    const std::int64_t most = write.array.type().elements() / (write.by_element ? kLeastShare : 1);
+    if (!all || parts.empty() || elements >= most) continue;
     for (const std::uint32_t at : parts) steps_[at].inlined = false;
     found = true;
   }
   return found;
+}
+
+/// The steps that write the next state of an array where its old one is, or could if it were read
+/// for the last time.
+std::vector<RegionPlan::Overwriting> RegionPlan::overwriting_steps(const Function& region,
+                                                                   bool repeats) const {
+  std::vector<Overwriting> writes;
+  for (std::uint32_t at = 0; at < steps_.size(); at++) {
+    for (const std::size_t operand : ir::written_operands(steps_[at].node)) {
+      const Tensor& array = steps_[at].node->operands[operand];
+      const std::uint32_t last = last_use_[value(array)];
+      if (last > at && last != kAtEnd) writes.push_back({at, array, false});
+    }
+  }
+  if (!repeats) return writes;
+  absl::flat_hash_set<std::uint32_t> results;
+  for (const Tensor& result : region.outputs()) results.insert(value(result));
+  for (const Tensor& parameter : region.parameters()) {
+    const std::uint32_t last = last_use_[value(parameter)];
+    if (last >= steps_.size() || is_scalar(parameter.type())) continue;
+    const Step& step = steps_[last];
+    if (step.form == Strategy::kElement && !step.inlined && results.contains(step.first_value) &&
+        step.node->type() == parameter.type())
+      writes.push_back({last, parameter, true});
+  }
+  return writes;
 }
 
 /// A node is fused into the loops of its consumers if these read each of its elements once and it

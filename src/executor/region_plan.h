@@ -65,8 +65,9 @@ struct Box {
 
 class RegionPlan {
  public:
-  /// `reorders`: as in strategy_of().
-  RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders = false);
+  /// `reorders`: as in strategy_of(). `repeats`: results of the region are its parameters in the
+  /// next trip.
+  RegionPlan(const Function& region, const Interchanges& interchanges, bool reorders, bool repeats);
 
   const std::vector<Step>& steps() const { return steps_; }
   std::uint32_t values() const { return values_; }
@@ -100,7 +101,13 @@ class RegionPlan {
  private:
   void choose_inlined(const Function& region, const Interchanges& interchanges);
   void find_last_uses(const Function& region);
-  bool keep_old_parts();
+  struct Overwriting {
+    std::uint32_t step;
+    Tensor array;
+    bool by_element;  // computed element by element from the old state
+  };
+  std::vector<Overwriting> overwriting_steps(const Function& region, bool repeats) const;
+  bool keep_old_parts(const Function& region, bool repeats);
   static constexpr std::uint32_t kManySteps = kAtEnd;
   std::vector<std::uint32_t> reading_steps(const Function& region) const;
   bool computes_parts(const Step& step) const;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-
 #include "ops/broadcast.h"
 #include "ops/concatenate.h"
 #include "ops/dynamic_slice.h"
@@ -194,9 +193,7 @@ std::optional<std::pair<Updates, Updates>> updates_of_one_array(const Tensor& ye
   if (yes.type().elements() <= kFewElements) return std::nullopt;
   absl::InlinedVector<Tensor, 4> states{yes};
   std::pair<Updates, Updates> found;
-  const auto is_updated = [](const Tensor& x) {
-    return x.node()->op == &ops::kDynamicUpdateSlice;
-  };
+  const auto is_updated = [](const Tensor& x) { return x.node()->op == &ops::kDynamicUpdateSlice; };
   while (is_updated(states.back()) && states.size() <= kMostUpdates)
     states.push_back(states.back().node()->operands[0]);
   Tensor state = no;
@@ -227,10 +224,11 @@ Tensor chosen(const Tensor& predicate, const Tensor& yes, const Tensor& no, Sour
 
 /// Updates at the same number of places with parts of the same types.
 bool are_alike(const Updates& a, const Updates& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node* left, const Node* right) {
-    return left->operand_type(1) == right->operand_type(1) &&
-           left->operand_type(2) == right->operand_type(2);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Node* left, const Node* right) {
+                      return left->operand_type(1) == right->operand_type(1) &&
+                             left->operand_type(2) == right->operand_type(2);
+                    });
 }
 
 /// The node's choice, made in the updates of the array. `several`: both choices are updated. Where
@@ -261,9 +259,9 @@ Tensor choice_of_updates(const Node& node, bool several) {
       ir::Operands from{x}, to{x, Tensor()};
       from.insert(from.end(), update.operands.begin() + 2, update.operands.end());
       to.insert(to.end(), update.operands.begin() + 2, update.operands.end());
-      const Tensor there = ir::make(
-          ops::kDynamicSlice, std::move(from),
-          ops::DynamicSliceAttributes{{part.shape().begin(), part.shape().end()}}, at);
+      const Tensor there =
+          ir::make(ops::kDynamicSlice, std::move(from),
+                   ops::DynamicSliceAttributes{{part.shape().begin(), part.shape().end()}}, at);
       to[1] = holds ? chosen(predicate, part, there, at) : chosen(predicate, there, part, at);
       x = ir::make(ops::kDynamicUpdateSlice, std::move(to), update.attributes, at);
     }

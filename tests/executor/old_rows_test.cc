@@ -1,5 +1,8 @@
 // Updates of an array in place, where values that are used later read its old rows.
+#include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <vector>
 
 #include "executor/agreement.h"
 
@@ -70,6 +73,59 @@ TEST(OldRows, AreNotKeptWhereTheWholeArrayIsUsed) {
   };
   const Literal a = uneven<double>({kSide, kSide});
   const Function f = trace([&](Tensor a) { return fori_loop(1, kSide, step, a); }, a.type());
+  expect_agreement(f, {a});
+}
+
+/// All next elements are written where the old ones are, unless another buffer is expected.
+void expect_one_buffer(const Function& f, bool expected = true) {
+  const Lowered lowered(f);
+  EXPECT_EQ(lowered.exchanged_pointers(), expected ? 0 : 2) << lowered;
+  EXPECT_EQ(lowered.count_in_loops(lower::Opcode::kCopy), 0) << lowered;
+}
+
+TEST(OldRows, OfAnArrayThatIsComputedElementByElement) {
+  // The shortest paths through one node more: a row and a column are read beside each element.
+  const auto shorten = [](Tensor k, Tensor a) {
+    return minimum(a, expand_dims(transpose(a)[k], 1) + expand_dims(a[k], 0));
+  };
+  for (const std::int64_t side : {20, 33, 64}) {
+    const Literal a = uneven<float>({side, side});
+    const Function f = trace([&](Tensor a) { return fori_loop(0, side, shorten, a); }, a.type());
+    expect_one_buffer(f);
+    const Literal got = expect_agreement(f, {a})[0];
+    Literal want = a;
+    float* paths = want.mutable_data<float>().data();
+    for (std::int64_t k = 0; k < side; k++) {
+      const std::vector<float> old(paths, paths + side * side);
+      const auto at = [&](std::int64_t i, std::int64_t j) {
+        return old[static_cast<std::size_t>(i * side + j)];
+      };
+      for (std::int64_t i = 0; i < side; i++)
+        for (std::int64_t j = 0; j < side; j++)
+          paths[i * side + j] = std::min(at(i, j), at(i, k) + at(k, j));
+    }
+    EXPECT_TRUE(std::ranges::equal(got.data<float>(), want.data<float>()));
+  }
+}
+
+TEST(OldRows, OfAnArrayThatIsReadAtOtherElementsToo) {
+  // The rows above are no small part.
+  const auto mixed = [](Tensor k, Tensor a) {
+    return a[k] + a * 0.5 + concatenate(0, slice(a, range(1)), slice(a, range({}, 1)));
+  };
+  const Literal a = uneven<double>({kSide, kSide});
+  const Function f = trace([&](Tensor a) { return fori_loop(0, 9, mixed, a); }, a.type());
+  expect_one_buffer(f, false);
+  expect_agreement(f, {a});
+}
+
+TEST(OldRows, OfSeveralArraysThatAreComputedTogether) {
+  const auto step = [](Tensor k, Tensor a, Tensor b) {
+    return std::tuple(a - b * expand_dims(a[k], 0), b + a * expand_dims(b[k], 0));
+  };
+  const Literal a = uneven<double>({kSide, kSide});
+  const Function f = trace(
+      [&](Tensor a) { return fori_loop(0, 9, step, std::tuple(0.1 * a, 0.2 * a)); }, a.type());
   expect_agreement(f, {a});
 }
 

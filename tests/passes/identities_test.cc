@@ -401,8 +401,8 @@ Tensor one_or_updated(const Tensor& x, const Tensor& y, bool updated_first) {
   return updated_first ? node(ops::kSelect, {predicate, twice, old})
                        : node(ops::kSelect, {predicate, old, twice});
 }
-/// One update of 24 elements or another one, whose part has so many elements; `again`: the first one
-/// is updated twice.
+/// One update of 24 elements or another one, whose part has so many elements; `again`: the first
+/// one is updated twice.
 Tensor one_of_two_updates(const Tensor& x, const Tensor& y, std::int64_t other, bool again) {
   const auto at = [](const Tensor& i) { return converted(i, DType::kS32); };
   const Tensor old = node(ops::kConcatenate, {x, y}, ops::ConcatenateAttributes{0});
@@ -413,8 +413,7 @@ Tensor one_of_two_updates(const Tensor& x, const Tensor& y, std::int64_t other, 
   };
   Tensor first = updated(old, y, 1, x);
   if (again) first = updated(first, x, 1, y);
-  return node(ops::kSelect,
-              {repeated_pred(y, old.shape()), first, updated(old, x, other, y)});
+  return node(ops::kSelect, {repeated_pred(y, old.shape()), first, updated(old, x, other, y)});
 }
 Tensor index_constant(std::int64_t i) { return ir::make_constant(Literal::scalar(i)); }
 
