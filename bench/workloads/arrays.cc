@@ -177,11 +177,13 @@ Workload normalised_rows() {
 
 std::vector<Workload> signal_workloads();
 std::vector<Workload> image_workloads();
+std::vector<Workload> discrete_workloads();
 
 std::vector<Workload> array_workloads() {
   std::vector<Workload> all = {statistics(), nearest_points(), k_means(), normalised_rows()};
   for (Workload& work : signal_workloads()) all.push_back(std::move(work));
   for (Workload& work : image_workloads()) all.push_back(std::move(work));
+  for (Workload& work : discrete_workloads()) all.push_back(std::move(work));
   return all;
 }
 

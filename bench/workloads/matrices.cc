@@ -58,6 +58,26 @@ Workload lu_by_masks() {
           .plain = plain};
 }
 
+/// The same where each step changes the block that is left, and nothing else.
+Workload lu_in_place() {
+  constexpr std::int64_t kSize = 96;
+  const auto program = [&](Tensor matrix) {
+    const Tensor index = arange(kSize);
+    const auto eliminate = [&](Tensor k, Tensor a) {
+      const Tensor below = index > k, old = column(a, k);
+      const Tensor factors = where(below, old / at(a, {k, k}), old);
+      const Tensor divided = update(a, {range(), k}, factors);
+      return where(expand_dims(below, 1) & expand_dims(below, 0), divided - outer(factors, a[k]),
+                   divided);
+    };
+    return fori_loop(0, kSize, eliminate, matrix);
+  };
+  Workload work = lu_by_masks();
+  work.name = "matrices/lu_in_place";
+  work.program = trace(program, f64({kSize, kSize}));
+  return work;
+}
+
 /// Cholesky's factor, a column for each trip: what is left of it after a product with the columns
 /// before.
 Workload cholesky_by_columns() {
@@ -175,7 +195,7 @@ std::vector<Workload> orthogonal_workloads();
 std::vector<Workload> solver_workloads();
 
 std::vector<Workload> matrix_workloads() {
-  std::vector<Workload> all = {lu_by_masks(), cholesky_by_columns(), gauss_jordan(),
+  std::vector<Workload> all = {lu_by_masks(), lu_in_place(), cholesky_by_columns(), gauss_jordan(),
                                outer_products()};
   for (Workload& work : orthogonal_workloads()) all.push_back(std::move(work));
   for (Workload& work : solver_workloads()) all.push_back(std::move(work));

@@ -515,6 +515,7 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
 void Nest::store(std::span<const Sink> sinks, Value pointer) {
   Axes axes = merged({}, &sinks[0].place);
   std::vector<std::uint32_t> fors;
+  const std::size_t first = builder_.program().code.size();
   for (std::size_t i = 0; i < axes.size(); i++) {
     const Value size = builder_.index(axes[i].size);
     if (i + 1 < axes.size()) {
@@ -533,6 +534,7 @@ void Nest::store(std::span<const Sink> sinks, Value pointer) {
   if (!axes.empty() && axes.back().size < kManyLanes) let_poll(builder_, fors, axes.back().size);
   if (!axes.empty()) builder_.end_lanes();
   for (std::size_t i = 1; i < axes.size(); i++) builder_.end_for({});
+  if (!axes.empty()) run_where_masks_hold(first, axes, fors);
 }
 
 Element Nest::single(std::uint32_t item) {

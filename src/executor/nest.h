@@ -195,6 +195,12 @@ class Nest {
   lower::Address gathered(const Item& item, const Axes& axes);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
   void write_items(const Axes& axes);
+  /// Loops that were written from op `first` on and store elements that stay what they were unless
+  /// masks along the axes hold: they run over the part where these do.
+  void run_where_masks_hold(std::size_t first, const Axes& axes,
+                            std::span<const std::uint32_t> fors);
+  void narrow_lanes(std::span<lower::Op> loops, const Axis& axis,
+                    std::pair<lower::Value, lower::Value> part);
   /// Whether combining rows one by one with partial results gives the bits that the array in
   /// row-major order gives, or may give others.
   static bool keeps_order(const Axes& axes, bool in_any_order);

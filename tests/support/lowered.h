@@ -97,6 +97,14 @@ class Lowered {
       return form && !form->nest.empty();
     });
   }
+  /// Loops over elements that run over a part of an axis, which is found at run time.
+  std::ptrdiff_t loops_over_parts() const {
+    return count_if(
+               lower::Opcode::kFor, program().fors,
+               [](const lower::For& loop) { return loop.loop == lower::kNoLoop && !loop.trips; }) +
+           count_if(lower::Opcode::kLanes, program().lanes,
+                    [](const lower::Lanes& lanes) { return !lanes.known_count; });
+  }
   /// Loops that run trip by trip through arrays in memory.
   std::ptrdiff_t loops_through_memory() const {
     return std::ranges::count_if(forms_.loops(), [&](const auto& entry) {
