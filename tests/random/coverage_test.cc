@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/buffered_updates.h"
+#include "executor/compiled.h"
 #include "executor/for_loops.h"
 #include "executor/interchange.h"
 #include "executor/loop_parts.h"
@@ -17,6 +18,7 @@
 #include "ir/region_walk.h"
 #include "passes/expand.h"
 #include "rondo/execute.h"
+#include "run/executable.h"
 #include "support/program_check.h"
 
 namespace rondo::testing {
@@ -134,6 +136,17 @@ void look_at_lanes(Seen& seen, const Function& optimized) {
   });
 }
 
+/// Whether loops over elements run over a part of them, which is found at run time.
+void look_at_parts(Seen& seen, const Executable& compiled) {
+  const auto* entry = dynamic_cast<const executor::Compiled*>(&*compiled.impl()->plain.prepared);
+  if (!entry) return;
+  const lower::Program& program = *entry->entry().program;
+  seen.count("loops over parts of an array",
+             std::ranges::any_of(program.fors, [](const lower::For& loop) {
+               return loop.loop == lower::kNoLoop && !loop.trips;
+             }));
+}
+
 TEST(RandomProgramsTest, WithDangersHaveThem) {
   constexpr std::uint64_t kPrograms = 500;
   Seen seen;
@@ -152,6 +165,7 @@ TEST(RandomProgramsTest, WithDangersHaveThem) {
     for_each_node(function, [&](const ir::Node& node) { look_at(seen, node); });
     const Executable compiled = compile(function, {.executor = Executor::kBytecode});
     look_at_lanes(seen, compiled.function());
+    look_at_parts(seen, compiled);
     (void)compiled.run(program.arguments(seed), options);
   }
   const std::pair<std::string_view, int> least[] = {
@@ -167,6 +181,7 @@ TEST(RandomProgramsTest, WithDangersHaveThem) {
       {"rows in lanes", 150},
       {"lanes along several axes", 20},
       {"updates that are written to a second buffer", 20},
+      {"loops over parts of an array", 10},
       {"rows in lanes that stop one by one", 70},
       {"histories in lanes", 40},
       {"branches in lanes", 40},

@@ -1,6 +1,7 @@
 // The forms that executors are most likely to get wrong, as statements of random programs: carries
-// that are permuted or share memory, slices of arrays that are written in place, and loops of lanes
-// (program_lanes.cc). tests/random/coverage_test.cc counts that they are generated.
+// that are permuted or share memory, slices of arrays that are written in place, loops of lanes
+// (program_lanes.cc), and loops over parts of arrays (program_masks.cc).
+// tests/random/coverage_test.cc counts that they are generated.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -16,7 +17,8 @@ bool ProgramGenerator::danger() {
   using G = ProgramGenerator;
   static const std::vector<Maker> makers = {
       &G::permuted_carries, &G::sliced_carries, &G::stopping_lanes, &G::rows_in_lanes,
-      &G::any_lanes,        &G::moving_windows, &G::conversions,    &G::neighbors_of_carries};
+      &G::any_lanes,        &G::moving_windows, &G::conversions,    &G::neighbors_of_carries,
+      &G::masked_parts};
   depth_++;
   const bool made = elementwise_ ? permuted_carries() : (this->*dice_.one_of(makers))();
   depth_--;

@@ -149,6 +149,7 @@ class ProgramGenerator {
   bool rows_in_lanes();
   bool any_lanes();
   bool moving_windows();
+  bool masked_parts();
   bool conversions();
   /// The carry after a trip; the index is an s32 scalar.
   using Step = std::function<Leaves(const Tensor& index, const Leaves& carry, Environment&)>;
