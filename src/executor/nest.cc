@@ -17,14 +17,6 @@ Value clamped_start(lower::Builder& b, Value start, std::int64_t room) {
   return b.clamped_index(b.convert(start, Type::kS64), room);
 }
 
-namespace {
-
-/// Threshold: Loops over at least this many lanes poll between their blocks; around fewer, an outer
-/// loop polls. Not measured; LimitsOnRows in bench/calls_bench.cc runs the latter.
-constexpr std::int64_t kManyLanes = 1024;
-
-}  // namespace
-
 std::int64_t let_poll(lower::Builder& b, std::span<const std::uint32_t> loops, std::int64_t work) {
   // Threshold: Elements computed between two polls: how late a limit is noticed against the cost of
   // polling. Not measured; LimitsOnRows in bench/calls_bench.cc runs it.
@@ -408,7 +400,9 @@ lower::Address Nest::address(Value pointer, const Linear& place, const Axes& axe
   for (const auto& [value, stride] : place.dynamic) address.terms.push_back({value, stride});
   for (const Axis& axis : axes) {
     const std::int64_t stride = place.coefficients[axis.last];
-    if (stride != 0) address.terms.push_back({axis.index, stride});
+    if (stride == 0) continue;
+    address.offset += axis.shift * stride;
+    address.terms.push_back({axis.index, stride});
   }
   return address;
 }
@@ -419,7 +413,8 @@ Value Nest::axis_index(const Item& item, std::int64_t axis, const Axes& axes) {
   if (at.dynamic != lower::kNone) index = builder_.add(index, at.dynamic);
   for (const Axis& loop : axes) {
     if (static_cast<std::int64_t>(loop.last) != at.axis || at.step == 0) continue;
-    index = builder_.add(index, builder_.multiply(loop.index, builder_.index(at.step)));
+    const Value along = builder_.add(loop.index, builder_.index(loop.shift));
+    index = builder_.add(index, builder_.multiply(along, builder_.index(at.step)));
   }
   return index;
 }
@@ -467,10 +462,11 @@ lower::Address Nest::gathered(const Item& item, const Axes& axes) {
   return from;
 }
 
-/// The code of all items, in the innermost loop.
-void Nest::write_items(const Axes& axes) {
+/// The code of all items, in the innermost loop, or of those that are not `known`.
+void Nest::write_items(const Axes& axes, const std::vector<bool>& known) {
   absl::InlinedVector<Element, 3> operands;
   for (const std::uint32_t number : order_) {
+    if (!known.empty() && known[number]) continue;
     Item& item = items_[number];
     switch (item.kind) {
       case Item::Kind::kValue:
@@ -561,128 +557,6 @@ std::optional<Value> Nest::begin_lanes() {
   axes[0].index = builder_.program().lanes[lanes].index;
   write_items(axes);
   return axes[0].index;
-}
-
-bool Nest::keeps_order(const Axes& axes, bool in_any_order) {
-  if (axes.size() < 2 || !axes[axes.size() - 2].reduced) return true;
-  // Threshold: Combining a row into one result costs as much as some hundred elements in cache;
-  // rows this long are combined one by one, shorter ones in strips. Not measured.
-  constexpr std::int64_t kLongRow = 768;
-  return in_any_order && axes.back().size >= kLongRow;
-}
-
-bool Nest::reduce(const Combination& what, bool in_any_order) {
-  Axes axes = merged(what.reduced, &what.place);
-  const bool in_rows = !axes.empty() && axes.back().reduced;
-  const bool partials = in_rows && what.reduction.by_partials;
-  if (partials && !keeps_order(axes, in_any_order)) return false;
-  reduce_in_loops(what, axes, partials);
-  return true;
-}
-
-/// From the outermost: kept axes, with the vectorized one last; then reduced axes.
-struct Nest::ReductionLoops {
-  ReductionLoops(Builder& builder, Axes& axes, bool by_partials)
-      : b(builder), partials(by_partials) {
-    for (Axis& axis : axes) {
-      if (!axis.reduced) order.push_back(&axis);
-    }
-    kept = order.size();
-    for (Axis& axis : axes) {
-      if (axis.reduced) order.push_back(&axis);
-    }
-  }
-
-  /// The last kept axis is vectorized, unless rows are combined by partial results.
-  bool kept_lanes() const { return !partials && kept > 0; }
-
-  Value begin(std::size_t i, std::span<const Value> carry) {
-    Axis& axis = *order[i];
-    const std::uint32_t loop =
-        b.begin_for(b.index(0), b.index(axis.size), 1, carry, lower::kNoLoop, axis.size);
-    fors.push_back(loop);
-    b.program().fors[loop].independent = !axis.reduced;
-    axis.index = b.program().fors[loop].index;
-    return carry.empty() ? lower::kNone : b.program().fors[loop].carries[0].param;
-  }
-  void begin_kept() {
-    for (std::size_t i = 0; i < kept; i++) {
-      if (kept_lanes() && i + 1 == kept)
-        order[i]->index = b.program().lanes[b.begin_lanes(b.index(order[i]->size))].index;
-      else
-        begin(i, {});
-    }
-  }
-  void end_kept() {
-    for (std::size_t i = kept; i-- > 0;) {
-      if (kept_lanes() && i + 1 == kept)
-        b.end_lanes();
-      else
-        b.end_for({});
-    }
-  }
-  void let_poll() const {
-    const std::span all(fors);
-    if (kept_lanes()) {
-      // Threshold: Lanes that reduction loops inside lanes take at once, as work between two polls.
-      // Not measured.
-      constexpr std::int64_t kStep = 16;
-      const std::int64_t work = executor::let_poll(b, all.subspan(kept - 1), kStep);
-      if (order[kept - 1]->size < kManyLanes) executor::let_poll(b, all.first(kept - 1), work);
-    } else if (!partials || order.back()->size < kManyLanes) {
-      executor::let_poll(b, all, partials ? order.back()->size : 1);
-    }
-  }
-
-  Builder& b;
-  bool partials;  // the innermost is lanes combined by partial results
-  std::vector<Axis*> order;
-  std::size_t kept = 0;             // of them
-  std::vector<std::uint32_t> fors;  // the open ones
-};
-
-void Nest::reduce_in_loops(const Combination& what, Axes& axes, bool partials) {
-  ReductionLoops loops(builder_, axes, partials);
-  loops.begin_kept();
-  const ir::Reduction& reduction = what.reduction;
-  Builder& b = builder_;
-  Value sum = b.convert(what.init, reduction.type);
-  const std::size_t carried_end = partials ? loops.order.size() - 1 : loops.order.size();
-  for (std::size_t i = loops.kept; i < carried_end; i++) {
-    const Value carry[] = {sum};
-    sum = loops.begin(i, carry);
-  }
-  const auto element = [&] {
-    write_items(axes);
-    return b.convert(items_[what.item].element[0], reduction.type);
-  };
-  const auto with_element = [&] {
-    if (items_[what.item].kind != Item::Kind::kProduct)
-      return b.binary(reduction.combine, sum, element());
-    write_items(axes);
-    const Element& factors = items_[what.item].element;
-    return b.multiply_add(factors[0], factors[1], sum);
-  };
-  if (partials) {
-    Axis& row = *loops.order.back();
-    row.index = b.program().lanes[b.begin_lanes(b.index(row.size))].index;
-    sum = b.reduce(reduction.combine, sum, element());
-    b.end_lanes();
-  } else {
-    sum = with_element();
-  }
-  for (std::size_t i = loops.kept, last = loops.fors.size(); i < carried_end; i++) {
-    const Value next[] = {sum};
-    b.end_for(next);
-    sum = b.program().fors[loops.fors[--last]].carries[0].result;
-  }
-  loops.let_poll();
-  const Value result = b.convert(sum, what.result_type);
-  if (what.single)
-    *what.single = result;
-  else
-    b.store(result, address(what.pointer, what.place, axes));
-  loops.end_kept();
 }
 
 }  // namespace rondo::executor

@@ -28,6 +28,10 @@ struct Linear {
   bool operator==(const Linear&) const = default;
 };
 
+/// Threshold: Loops over at least this many lanes poll between their blocks; around fewer, an outer
+/// loop polls. Not measured; LimitsOnRows in bench/calls_bench.cc runs the latter.
+inline constexpr std::int64_t kManyLanes = 1024;
+
 /// Nested loops, the outermost first, poll if it would be long until a poll otherwise; `work` is
 /// what a trip of the innermost does before anything in it polls. Returns the work of all of them.
 std::int64_t let_poll(lower::Builder& builder, std::span<const std::uint32_t> loops,
@@ -167,6 +171,7 @@ class Nest {
     std::size_t last = 0;  // the axis of the nest whose coefficients it has
     bool reduced = false;
     lower::Value index = lower::kNone;  // while its loop is open
+    std::int64_t shift = 0;             // which is added to it
   };
   using Axes = std::vector<Axis>;
 
@@ -194,7 +199,9 @@ class Nest {
   lower::Value combined(const Item& item);
   lower::Address gathered(const Item& item, const Axes& axes);
   Axes merged(const std::vector<bool>& reduced, const Linear* sink) const;
-  void write_items(const Axes& axes);
+  void write_items(const Axes& axes, const std::vector<bool>& known = {});
+  /// The items that are the same at all indices of an axis.
+  std::vector<bool> items_beside(const Axis& axis) const;
   /// Loops that were written from op `first` on and store elements that stay what they were unless
   /// masks along the axes hold: they run over the part where these do.
   void run_where_masks_hold(std::size_t first, const Axes& axes,

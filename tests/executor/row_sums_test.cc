@@ -12,6 +12,8 @@ namespace rondo {
 namespace {
 
 using testing::expect_agreement;
+using testing::Lowered;
+using testing::uneven;
 
 constexpr std::int64_t kRows = 5, kLength = 901;
 
@@ -291,6 +293,71 @@ TEST(RowSums, InStripsOfWhatIsNoNumber) {
   EXPECT_TRUE(std::isnan(of(total)));
   values[4099] = NAN;
   EXPECT_TRUE(std::isnan(of(least)));
+}
+
+/// x[i, j, k] of all j, for several i at once where k has few places.
+void expect_rows_at_once(const Function& f, std::size_t rows,
+                         const std::vector<Literal>& arguments) {
+  EXPECT_EQ(Lowered(f).rows_combined_at_once(), rows) << Lowered(f);
+  expect_agreement(f, arguments);
+}
+
+TEST(RowSums, OfShortRowsSeveralAtOnce) {
+  const auto rows_at_once = [](std::int64_t rows) -> std::size_t {
+    return rows == 7 ? 7 : rows == 11 ? 1 : rows == 40 ? 8 : 6;
+  };
+  for (const std::int64_t rows : {6, 7, 11, 12, 40}) {
+    for (const std::int64_t columns : {2, 3, 16, 17}) {
+      SCOPED_TRACE(::testing::Message() << rows << " x 33 x " << columns);
+      const Literal x = uneven<double>({rows, 33, columns});
+      const Function f = trace([](Tensor x) { return sum(x * x, 1); }, x.type());
+      expect_rows_at_once(f, columns > 16 ? 1 : rows_at_once(rows), {x});
+      const Literal got =
+          compile(f, {.contract = false, .executor = Executor::kBytecode}).run({x})[0];
+      const auto from = x.data<double>();
+      for (std::int64_t i = 0; i < rows; i++) {
+        for (std::int64_t k = 0; k < columns; k++) {
+          double want = 0;
+          for (std::int64_t j = 0; j < 33; j++) {
+            const double element = from[static_cast<std::size_t>((i * 33 + j) * columns + k)];
+            want += element * element;
+          }
+          EXPECT_EQ(got.data<double>()[static_cast<std::size_t>(i * columns + k)], want);
+        }
+      }
+    }
+  }
+}
+
+// What the rows share, what differs from row to row, and their number in an element's code.
+TEST(RowSums, OfShortRowsWithWhatTheyShare) {
+  const Literal points = uneven<float>({24, 3}), weights = uneven<float>({24, 24});
+  const Function pull = trace(
+      [](Tensor x, Tensor w) {
+        return sum(expand_dims(w, 2) * (expand_dims(x, 0) - expand_dims(x, 1)), 1);
+      },
+      points.type(), weights.type());
+  expect_rows_at_once(pull, 8, {points, weights});
+  const Function largest = trace(
+      [](Tensor x, Tensor w) {
+        const Tensor row = convert(iota(s32({24, 24, 3}), 0), DType::kF32);
+        return max(row * expand_dims(x, 0) + expand_dims(w, 2), {1});
+      },
+      points.type(), weights.type());
+  expect_agreement(largest, {points, weights});
+  const Function gathered = trace(
+      [](Tensor x, Tensor w) {
+        const Tensor which = convert(w * 24.0f, DType::kS32);
+        return sum(take(x, which, 0) * expand_dims(x, 1), 1);
+      },
+      points.type(), weights.type());
+  expect_agreement(gathered, {points, weights});
+  const Function small = trace(
+      [](Tensor x, Tensor w) {
+        return sum(convert(expand_dims(w, 2) * expand_dims(x, 0) * 100.0f, DType::kS8), 1);
+      },
+      points.type(), weights.type());
+  expect_agreement(small, {points, weights});
 }
 
 }  // namespace

@@ -105,6 +105,13 @@ class Lowered {
            count_if(lower::Opcode::kLanes, program().lanes,
                     [](const lower::Lanes& lanes) { return !lanes.known_count; });
   }
+  /// The most elements that a loop inside lanes combines at once, for as many rows.
+  std::size_t rows_combined_at_once() const {
+    std::size_t rows = 0;
+    for (const lower::For& loop : program().fors)
+      if (loop.loop == lower::kNoLoop) rows = std::max(rows, loop.carries.size());
+    return rows;
+  }
   /// Loops that run trip by trip through arrays in memory.
   std::ptrdiff_t loops_through_memory() const {
     return std::ranges::count_if(forms_.loops(), [&](const auto& entry) {
