@@ -8,7 +8,7 @@
 
 namespace rondo::executor {
 
-Rematerialization::Rematerialization(const RegionPlan& plan) : plan_(plan), loops_(plan.values()) {
+Rematerialization::Rematerialization(const RegionPlan& plan) : plan_(plan), readers_(plan.values()) {
   for (const Step& step : plan.steps()) {
     for (const std::size_t operand : ir::written_operands(step.node))
       written_.insert(plan.value(step.node->operands[operand]));
@@ -16,20 +16,23 @@ Rematerialization::Rematerialization(const RegionPlan& plan) : plan_(plan), loop
 }
 
 void Rematerialization::add_reader(std::uint32_t value, const Step& step) {
-  auto& loops = loops_[value];
-  const auto add = [&](std::uint32_t loop) {
-    if (loops.size() <= kMostLoops && std::find(loops.begin(), loops.end(), loop) == loops.end())
-      loops.push_back(loop);
+  auto& readers = readers_[value];
+  const auto add = [&](const Reader& reader) {
+    if (readers.size() <= kMostReaders &&
+        std::find(readers.begin(), readers.end(), reader) == readers.end())
+      readers.push_back(reader);
   };
-  if (!step.inlined) return add(step.first_value);
-  for (const std::uint32_t loop : loops_[step.first_value]) add(loop);
+  if (!step.inlined) return add({step.first_value, kNoMap});
+  const bool maps = step.form == Strategy::kRead;
+  for (const Reader& reader : readers_[step.first_value])
+    add({reader.loop, maps ? step.first_value : reader.map});
 }
 
 bool Rematerialization::pays(const Step& step) {
-  const auto loops = static_cast<std::int64_t>(loops_[step.first_value].size());
-  if (loops > static_cast<std::int64_t>(kMostLoops) || step.form != Strategy::kElement)
+  const auto times = static_cast<std::int64_t>(readers_[step.first_value].size());
+  if (times > static_cast<std::int64_t>(kMostReaders) || step.form != Strategy::kElement)
     return false;
-  const std::int64_t most = (kStore + loops) / std::max<std::int64_t>(loops - 1, 1);
+  const std::int64_t most = (kStore + times) / std::max<std::int64_t>(times - 1, 1);
   const std::int64_t elements = step.node->type().elements();
   std::int64_t cost = 0;
   std::vector<const Step*> open{&step};
@@ -56,10 +59,10 @@ bool Rematerialization::pays(const Step& step) {
         parts.push_back(value);
         continue;
       }
-      // Another value that would be fused here would be stored instead.
+      // Another value that would be fused here would be stored instead, or the loops split.
+      if (from && from->form == Strategy::kWrite) return false;
       if (is_whole && plan_.uses(value) == 1 && from &&
-          (from->form == Strategy::kUnrolledContraction || from->form == Strategy::kGather ||
-           from->form == Strategy::kWrite))
+          (from->form == Strategy::kUnrolledContraction || from->form == Strategy::kGather))
         return false;
       if (std::find(loaded.begin(), loaded.end(), value) != loaded.end()) continue;
       loaded.push_back(value);

@@ -18,7 +18,8 @@ class Rematerialization {
  public:
   explicit Rematerialization(const RegionPlan& plan);
 
-  /// Loops read a value: those of the step, or where it is fused, all that read the step's value.
+  /// Loops read a value: those of the step, or where it is fused, all that read the step's value. A
+  /// loop that reads it at several indices computes it for each.
   void add_reader(std::uint32_t value, const Step& step);
   /// Whether a value, none of whose elements is read twice by a loop, is computed in each loop that
   /// reads it. The values from which it is computed are then, too (is_part).
@@ -31,10 +32,16 @@ class Rematerialization {
   // it, values of up to two ops on two arrays are rematerialized in two loops, and none in more
   // than four. Set by simulations/stars in bench/workloads: 124 to 87 us.
   static constexpr std::int64_t kStore = 2;
-  static constexpr std::size_t kMostLoops = 4;
+  static constexpr std::size_t kMostReaders = 4;
+  static constexpr std::uint32_t kNoMap = kNoPlace;
 
   const RegionPlan& plan_;
-  std::vector<absl::InlinedVector<std::uint32_t, 2>> loops_;  // of each value, by their steps
+  /// A loop, by its step, that reads a value through an index map, by its step too, or directly.
+  struct Reader {
+    std::uint32_t loop, map;
+    bool operator==(const Reader&) const = default;
+  };
+  std::vector<absl::InlinedVector<Reader, 2>> readers_;  // of each value
   absl::flat_hash_set<std::uint32_t> written_;                // in place
   absl::flat_hash_set<std::uint32_t> parts_;
 };
