@@ -8,7 +8,8 @@
 
 namespace rondo::executor {
 
-Rematerialization::Rematerialization(const RegionPlan& plan) : plan_(plan), readers_(plan.values()) {
+Rematerialization::Rematerialization(const RegionPlan& plan)
+    : plan_(plan), readers_(plan.values()) {
   for (const Step& step : plan.steps()) {
     for (const std::size_t operand : ir::written_operands(step.node))
       written_.insert(plan.value(step.node->operands[operand]));
@@ -34,6 +35,7 @@ bool Rematerialization::pays(const Step& step) {
     return false;
   const std::int64_t most = (kStore + times) / std::max<std::int64_t>(times - 1, 1);
   const std::int64_t elements = step.node->type().elements();
+  if (elements < kLeastElements) return false;
   std::int64_t cost = 0;
   std::vector<const Step*> open{&step};
   absl::InlinedVector<std::uint32_t, 4> parts, loaded;

@@ -15,7 +15,7 @@ using testing::expect_agreement;
 using testing::Lowered;
 using testing::uneven;
 
-constexpr std::int64_t kDown = 40, kAcross = 24;
+constexpr std::int64_t kDown = 48, kAcross = 24, kManyElements = 2000;
 
 /// The number of arrays that a program writes.
 std::ptrdiff_t arrays_of(const Function& function) {
@@ -79,19 +79,31 @@ TEST(Rematerialize, NotWhatIsAResult) {
   expect_arrays(f, 3);
 }
 
+// Small arrays stay in the first cache.
+TEST(Rematerialize, NotFewElements) {
+  const Function f = trace(
+      [](Tensor x) {
+        const Tensor off = expand_dims(x, 1) - expand_dims(x, 0);
+        return std::tuple(max(off, {0}), max(transpose(off), {0}));
+      },
+      f32({24}));
+  EXPECT_EQ(arrays_of(f), 3) << Lowered(f);
+  expect_agreement(f, {uneven<float>({24})});
+}
+
 TEST(Rematerialize, NotWhereAGatherWouldBeStoredInstead) {
   const Function f = trace(
       [](Tensor x, Tensor i) {
         const Tensor twice = 2 * take(x, i);
         return std::tuple(cumsum(twice, 0), cumprod(twice, 0));
       },
-      f32({kDown}), s32({kAcross}));
+      f32({kManyElements}), s32({kManyElements}));
   EXPECT_EQ(arrays_of(f), arrays_of(trace(
                               [](Tensor x, Tensor i) {
                                 const Tensor all = take(x, i);
                                 return std::tuple(cumsum(all, 0), cumprod(all, 0));
                               },
-                              f32({kDown}), s32({kAcross}))))
+                              f32({kManyElements}), s32({kManyElements}))))
       << Lowered(f);
 }
 
@@ -109,9 +121,9 @@ TEST(Rematerialize, NotFromArraysThatAreUpdated) {
             },
             x);
       },
-      f32({kDown}));
+      f32({kManyElements}));
   EXPECT_EQ(Lowered(f).count_in_loops(lower::Opcode::kCopy), 0) << Lowered(f);
-  expect_agreement(f, {uneven<float>({kDown})});
+  expect_agreement(f, {uneven<float>({kManyElements})});
 }
 
 // Each value is read by the two that follow it: computed again and again, the number of ops would
@@ -127,7 +139,7 @@ TEST(Rematerialize, NotWithoutBound) {
           }
           return y;
         },
-        f32({kDown}), f32({kDown}));
+        f32({kManyElements}), f32({kManyElements}));
     return static_cast<double>(Lowered(f).ops());
   };
   EXPECT_LT(ops(40), 2.5 * ops(20));
