@@ -324,7 +324,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
   std::vector<bool> repeated(values_, false);  // and compute its elements more than once there
   // In whose loops all consumers read the element at the same index.
   Readers readers(values_);
-  Rematerialization again_in(*this);
+  Rematerialization rematerialized(*this);
   for (const Tensor& result : region.outputs()) fits[value(result)] = false;
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const Node& node = *step->node;
@@ -340,7 +340,8 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
     if ((computed || reads) && in_loops) {
       const bool once = uses_[result] == 1 || readers.is_one(result);
       step->inlined = reads || node.operands.empty() || (once && !repeated[result]) ||
-                      again_in.is_part(result) || (!repeated[result] && again_in.pays(*step));
+                      rematerialized.is_part(result) ||
+                      (!repeated[result] && rematerialized.pays(*step));
     }
     const bool again =
         step->inlined && (repeated[result] || (uses_[result] > 1 && !readers.is_one(result)));
@@ -366,7 +367,7 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
       if (!read.fits) fits[operand] = false;
       if (read.repeated || again) repeated[operand] = true;
       readers.add(operand, reads_it);
-      again_in.add_reader(operand, *step);
+      if (!is_scalar(node.operands[i].type())) rematerialized.add_reader(operand, *step);
     }
     // A value that is updated in place has a separate place.
     if (step->form == Strategy::kWrite) {

@@ -293,28 +293,33 @@ void LaneBlocks::run_vectors() {
     i.result = unit = e_.new_unit(i.type, plan_.lanes());
     e_.add(i);
   }
-  const Unit count = e_.unit_of(lanes_.count);
-  const int lanes = plan_.lanes(), block = lanes * plan_.unroll();
-  const bool known = lanes_.known_count.has_value();
   if (plan_.one_block()) return run_one_block();
   const bool is_plain =
       std::none_of(program_.code.begin() + static_cast<std::ptrdiff_t>(begin_) + 1,
                    program_.code.begin() + static_cast<std::ptrdiff_t>(end_),
                    [](const lower::Op& op) { return op.code >= Opcode::kFor; });
   if (is_plain && is_written_out(lanes_)) return write_out(*lanes_.known_count);
-  if (!known || *lanes_.known_count >= block) run_blocks(s64(0), count, plan_.unroll(), false);
-  if (streams_.stores) {
-    Instruction i;
-    i.kind = Kind::kFence;
-    e_.add(i);
-  }
-  if (known && *lanes_.known_count % block == 0) return;
-  const Unit done = s64_op(Opcode::kAnd, count, -block);
+  run_blocks_and_rest(is_plain);
+  if (!streams_.stores) return;
+  Instruction i;
+  i.kind = Kind::kFence;
+  e_.add(i);
+}
+
+void LaneBlocks::run_blocks_and_rest(bool is_plain) {
+  const Unit count = e_.unit_of(lanes_.count);
+  const std::optional<std::int64_t> known = lanes_.known_count;
+  const int lanes = plan_.lanes(), block = lanes * plan_.unroll();
+  // Blocks store the partial results that they hold in registers, even if there are none.
+  if (!known || *known >= block || !partials_.empty())
+    run_blocks(s64(0), count, plan_.unroll(), false);
+  if (known && *known % block == 0) return;
   if (known && is_plain && e_.target_.has_masks())
-    return write_rest(*lanes_.known_count / block * block, *lanes_.known_count);
+    return write_rest(*known / block * block, *known);
+  const Unit done = s64_op(Opcode::kAnd, count, -block);
   if (e_.target_.has_masks()) return run_blocks(done, count, 1, true);
   if (plan_.unroll() > 1) run_blocks(done, count, 1, false);
-  if (known && *lanes_.known_count % lanes == 0) return;
+  if (known && *known % lanes == 0) return;
   run_scalar(s64_op(Opcode::kAnd, count, -lanes), count);
 }
 

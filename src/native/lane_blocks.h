@@ -39,6 +39,8 @@ class LaneBlocks {
   /// The mask of the last lanes of a vector.
   Unit begin_tail(std::int64_t lanes);
   void run_vectors();
+  /// `is_plain`: no loops or branches in a lane.
+  void run_blocks_and_rest(bool is_plain);
   void write_out(std::int64_t count);
   void write_block(std::int64_t first, int unroll, std::int64_t left);
   /// After blocks, lanes of a known number: whole vectors, then the rest.

@@ -109,6 +109,20 @@ TEST(Elementwise, TailsOfEveryLength) {
   }
 }
 
+// So long that few lanes are no single block, whose partial results are in registers.
+TEST(Elementwise, ReductionsOfFewElementsWithLongCode) {
+  for (std::int64_t n = 2; n <= 17; n++) {
+    const Function f = trace(
+        [](Tensor x) {
+          Tensor y = x;
+          for (int i = 0; i < 140; i++) y = maximum(y * 0.75f + x, x * x) - 0.125f * x;
+          return std::tuple(max(y), prod(y));
+        },
+        f32({n}));
+    expect_agreement(f, {uneven<float>({n})});
+  }
+}
+
 // Updates of the first columns of each row, in place: the others keep their elements.
 TEST(Elementwise, TailsOfRows) {
   Dice dice(4);
