@@ -139,9 +139,12 @@ void Nest::run_where_masks_hold(std::size_t first, const Axes& axes,
   // may be left out. Set by
   // matrices/lu_in_place in bench/workloads: 117 to 55 us.
   constexpr std::int64_t kLeastElements = 1024, kElementsOfMask = 16;
+  // Threshold: Larger nests may be split over threads, which takes bounds that are known. Not
+  // measured; about the least work that is split (executor/runtime/pieces.cc).
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 15;
   std::int64_t elements = 1;
   for (const Axis& axis : axes) elements *= axis.size;
-  if (elements < kLeastElements) return;
+  if (elements < kLeastElements || elements > kMostElements) return;
   std::vector<lower::Op>& code = builder_.program().code;
   while (first < code.size() && code[first].code != Opcode::kFor &&
          code[first].code != Opcode::kLanes)

@@ -59,13 +59,13 @@ struct Nest::ReductionLoops {
 
   void begin(std::size_t i, std::span<Value> carries) {
     Axis& axis = *order[i];
-    const std::int64_t step = &axis == axis_of_rows() ? rows : 1;
-    const std::uint32_t loop = b.begin_for(b.index(0), b.index(axis.size), step, carries,
-                                           lower::kNoLoop, axis.size / step);
+    const std::int64_t step = &axis == axis_of_rows() ? rows : 1, trips = axis.size / step;
+    const std::uint32_t loop =
+        b.begin_for(b.index(0), b.index(trips), 1, carries, lower::kNoLoop, trips);
     fors.push_back(loop);
-    const lower::For& opened = b.program().fors[loop];
-    b.program().fors[loop].independent = !axis.reduced;
-    axis.index = opened.index;
+    lower::For& opened = b.program().fors[loop];
+    opened.independent = !axis.reduced;
+    axis.index = b.multiply(opened.index, b.index(step));
     for (std::size_t c = 0; c < carries.size(); c++) carries[c] = opened.carries[c].param;
   }
   void begin_kept() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executor/agreement.h"
+#include "executor/on_threads.h"
 
 namespace rondo {
 namespace {
@@ -358,6 +359,11 @@ TEST(RowSums, OfShortRowsWithWhatTheyShare) {
       },
       points.type(), weights.type());
   expect_agreement(small, {points, weights});
+}
+
+TEST(RowSums, OfManyShortRowsOnThreads) {
+  const Function f = trace([](Tensor x) { return sum(x * x, 1); }, f32({600, 200, 3}));
+  testing::expect_same_on_threads(f, {uneven<float>({600, 200, 3})});
 }
 
 }  // namespace
