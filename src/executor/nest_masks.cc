@@ -136,8 +136,7 @@ void Nest::run_where_masks_hold(std::size_t first, const Axes& axes,
                                 std::span<const std::uint32_t> fors) {
   // Threshold: Elements of a loop nest for each one of its masks: looking through a mask costs some
   // ops for an element and the combination of partial results, which has to be little beside what
-  // may be left out. Set by
-  // matrices/lu_in_place in bench/workloads: 117 to 55 us.
+  // may be left out. Set by matrices/lu_in_place in bench/workloads: 117 to 55 us.
   constexpr std::int64_t kLeastElements = 1024, kElementsOfMask = 16;
   // Threshold: Larger nests may be split over threads, which takes bounds that are known. Not
   // measured; about the least work that is split (executor/runtime/pieces.cc).
@@ -187,7 +186,7 @@ void Nest::run_where_masks_hold(std::size_t first, const Axes& axes,
 /// the elements' code.
 void Nest::narrow_lanes(std::span<lower::Op> loops, const Axis& axis,
                         std::pair<Value, Value> part) {
-  constexpr std::int64_t kVector = 16;
+  constexpr std::int64_t kVector = 16;  // the most lanes of a vector
   const auto computes_with_index = [&](const lower::Op& op) {
     return op.a == axis.index || op.b == axis.index || op.c == axis.index;
   };

@@ -48,8 +48,8 @@ bool Rematerialization::pays(const Step& step) {
       const Tensor& operand = part.node->operands[i];
       const std::uint32_t value = plan_.value(operand);
       const Step* from = plan_.step_of(operand);
-      const bool is_read = part.form == Strategy::kRead && i != 0;  // a start index
-      if (is_read || is_scalar(operand.type()) || (from && from->form == Strategy::kConstant))
+      const bool is_start = part.form == Strategy::kRead && i != 0;
+      if (is_start || is_scalar(operand.type()) || (from && from->form == Strategy::kConstant))
         continue;
       if (written_.contains(value)) return false;
       const bool is_whole = operand.type().elements() == elements;

@@ -299,7 +299,7 @@ TEST(RowSums, InStripsOfWhatIsNoNumber) {
 /// x[i, j, k] of all j, for several i at once where k has few places.
 void expect_rows_at_once(const Function& f, std::size_t rows,
                          const std::vector<Literal>& arguments) {
-  EXPECT_EQ(Lowered(f).rows_combined_at_once(), rows) << Lowered(f);
+  EXPECT_EQ(Lowered(f).loops_that_combine(rows), 1) << Lowered(f);
   expect_agreement(f, arguments);
 }
 

@@ -1,6 +1,8 @@
 // Lane loops over arrays that exceed the caches: the same results with non-temporal stores.
 #include "native/lane_streams.h"
 
+#include <algorithm>
+
 #include "native/run_native.h"
 #include "support/native_steps.h"
 
@@ -61,6 +63,20 @@ TEST_F(NativeLaneStreams, AreLargeArraysThatAreWrittenOnly) {
   EXPECT_TRUE(fences(doubled<float>(1000, kLarge)));
   EXPECT_FALSE(fences(doubled<float>(1000, 4000)));
   EXPECT_FALSE(fences(doubled<float>(1000, kLarge, /*in_place=*/true)));
+}
+
+// Whole vectors of the rest stream as well: no such store follows the fence.
+TEST_F(NativeLaneStreams, EndBeforeTheFence) {
+  for (const std::int64_t count : {999, 1000, 1008, 1040, 1056, 1071}) {
+    for (const Target* target : targets()) {
+      const Steps all = steps(doubled<float>(count, kLarge), target);
+      const auto fence = std::ranges::find(all, Kind::kFence, &Instruction::kind);
+      ASSERT_NE(fence, all.end());
+      const auto streams = [](const Instruction& i) { return i.kind == Kind::kStore && i.streams; };
+      EXPECT_TRUE(std::any_of(all.begin(), fence, streams));
+      EXPECT_TRUE(std::none_of(fence, all.end(), streams)) << count << " " << target->name;
+    }
+  }
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class Lowered {
   std::vector<std::int64_t> lane_strides() const;
   /// Copies of this many bytes within memory.
   std::ptrdiff_t copies(std::int64_t bytes) const {
-    return count_if(lower::Opcode::kCopy, program().copies,
+    return count_if(lower::Opcode::kCopy, &lower::Program::copies,
                     [&](const lower::Copy& copy) { return copy.bytes == bytes; });
   }
   /// Pointers to memory that loops exchange for others on each trip: of arrays whose next value is
@@ -66,13 +66,13 @@ class Lowered {
   std::ptrdiff_t kernel_calls() const { return count(lower::Opcode::kCall); }
   /// Calls of one op's kernels.
   std::ptrdiff_t kernel_calls(std::string_view op) const {
-    return count_if(lower::Opcode::kCall, program().calls,
+    return count_if(lower::Opcode::kCall, &lower::Program::calls,
                     [&](const lower::Call& call) { return call.name == op; });
   }
   /// Branches in lanes that became a loop of at most one trip, which a block of lanes skips if none
   /// of them takes the branch.
   std::ptrdiff_t branches_left_out() const {
-    return count_if(lower::Opcode::kRepeat, program().whiles,
+    return count_if(lower::Opcode::kRepeat, &lower::Program::whiles,
                     [](const lower::While& loop) { return loop.predicated; });
   }
 
@@ -100,17 +100,16 @@ class Lowered {
   /// Loops over elements that run over a part of an axis, which is found at run time.
   std::ptrdiff_t loops_over_parts() const {
     return count_if(
-               lower::Opcode::kFor, program().fors,
+               lower::Opcode::kFor, &lower::Program::fors,
                [](const lower::For& loop) { return loop.loop == lower::kNoLoop && !loop.trips; }) +
-           count_if(lower::Opcode::kLanes, program().lanes,
+           count_if(lower::Opcode::kLanes, &lower::Program::lanes,
                     [](const lower::Lanes& lanes) { return !lanes.known_count; });
   }
-  /// The most elements that a loop inside lanes combines at once, for as many rows.
-  std::size_t rows_combined_at_once() const {
-    std::size_t rows = 0;
-    for (const lower::For& loop : program().fors)
-      if (loop.loop == lower::kNoLoop) rows = std::max(rows, loop.carries.size());
-    return rows;
+  /// Loops over elements that combine those of so many rows at once.
+  std::ptrdiff_t loops_that_combine(std::size_t rows) const {
+    return count_if(lower::Opcode::kFor, &lower::Program::fors, [rows](const lower::For& loop) {
+      return loop.loop == lower::kNoLoop && loop.carries.size() == rows;
+    });
   }
   /// Loops that run trip by trip through arrays in memory.
   std::ptrdiff_t loops_through_memory() const {
@@ -149,9 +148,10 @@ class Lowered {
   }
   /// Ops of one kind for whose entry in the table of their kind `holds` is true.
   template <class Entry, class F>
-  std::ptrdiff_t count_if(lower::Opcode code, const std::vector<Entry>& table, F holds) const {
+  std::ptrdiff_t count_if(lower::Opcode code, std::vector<Entry> lower::Program::*table,
+                          F holds) const {
     return std::ranges::count_if(program().code, [&](const lower::Op& op) {
-      return op.code == code && holds(table[op.bits]);
+      return op.code == code && holds((program().*table)[op.bits]);
     });
   }
   /// The number of lanes of each loop that has lanes.
