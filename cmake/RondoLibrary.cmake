@@ -11,7 +11,7 @@
 configure_file("${PROJECT_SOURCE_DIR}/include/rondo/version.h.in"
                "${PROJECT_BINARY_DIR}/generated/rondo/version.h" @ONLY)
 
-set(rondo_folders_of_compiler bytecode executor lower/passes native)
+set(rondo_folders_of_compiler bytecode c executor lower/passes native)
 set(rondo_folders_of_pjrt pjrt)
 
 file(GLOB_RECURSE rondo_core_sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"

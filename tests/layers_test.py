@@ -17,14 +17,14 @@ import unittest
 LAYERS = [  # the lowest first
     ["base"],
     ["lower"],
-    ["bytecode", "native", "ir"],
+    ["bytecode", "c", "native", "ir"],
     ["ops", "control_flow"],
     ["transforms", "passes", "gradient_check", "device"],
     ["text", "interpreter", "executor", "pjrt"],
     ["run", "cli"],
 ]
 BACKENDS = set(LAYERS[-2])
-LIBRARY_OF = {"bytecode": "compiler", "executor": "compiler", "lower/passes": "compiler", "native": "compiler",
+LIBRARY_OF = {"bytecode": "compiler", "c": "compiler", "executor": "compiler", "lower/passes": "compiler", "native": "compiler",
               "pjrt": "pjrt"}  # all else: core
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)

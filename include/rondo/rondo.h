@@ -8,6 +8,7 @@
 // a header, not through others.
 // clang-format off
 #include "rondo/version.h"
+#include "rondo/c_source.h"
 #include "rondo/cache.h"
 #include "rondo/detail/integer_to_double.h"
 #include "rondo/dtype.h"

@@ -36,6 +36,67 @@ std::int64_t element_work(const Node& node) {
   return work;
 }
 
+namespace {
+
+/// Threshold: Steps of an op whose code is written in place of a call, in C source: as long as the
+/// call. Not measured.
+constexpr std::int64_t kMostSteps = 4;
+
+/// Arithmetic on one or two real numbers of one type, which nothing but its operands determines.
+bool may_be_function(const Node& node) {
+  const DType dtype = node.type().dtype;
+  if (dtype != DType::kF32 && dtype != DType::kF64) return false;
+  if (!(node.attributes == ir::Attributes(ir::NoAttributes()))) return false;
+  if (node.operands.empty() || node.operands.size() > 2) return false;
+  return std::all_of(node.operands.begin(), node.operands.end(),
+                     [&](const Tensor& operand) { return operand.dtype() == dtype; });
+}
+
+std::shared_ptr<const lower::Program> function_code(const Node& node, bool contracts) {
+  Builder builder;
+  builder.set_contracts(contracts);
+  const lower::Type type = lower::type_of(node.type().dtype);
+  const std::int64_t bytes = lower::width(type);
+  std::vector<Element> operands;
+  for (std::uint32_t i = 0; i < node.operands.size(); i++) {
+    const Value pointer = builder.buffer({lower::Storage::kArgument, i, 0, bytes});
+    operands.push_back({builder.load(type, {pointer, 0, {}})});
+  }
+  const auto index = [&](std::int64_t) { return builder.index(0); };
+  const Element made = node.op->structure.element({node, builder, operands, index});
+  builder.store_element(made, {builder.buffer({lower::Storage::kResult, 0, 0, bytes}), 0, {}});
+  return std::make_shared<const lower::Program>(builder.finish());
+}
+
+/// Null if the op is no call.
+const lower::MathFunction* function_of(const Node& node, Builder& builder) {
+  const auto kind = builder.functions();
+  if (kind == Builder::Functions::kInlined || !may_be_function(node)) return nullptr;
+  const bool single = node.type().dtype == DType::kF32;
+  const std::string_view of_library = node.op->text.c;
+  const bool from_library = kind == Builder::Functions::kOfLibrary && !of_library.empty();
+  if (!from_library && element_work(node) <= kMostSteps) return nullptr;
+  const std::string name = from_library ? std::string(of_library) + (single ? "f" : "")
+                                        : std::string(node.op->name) + (single ? "_f32" : "_f64");
+  auto& known = builder.program().functions;
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const auto& function) { return function.name == name; });
+  if (found != known.end()) return &*found;
+  known.push_back(
+      {known.size() + 1, name, from_library ? nullptr : function_code(node, builder.contracts())});
+  return &known.back();
+}
+
+}  // namespace
+
+Element element_of(const Node& node, Builder& builder, std::span<const Element> operands,
+                   absl::FunctionRef<Value(std::int64_t axis)> index) {
+  const lower::MathFunction* function = function_of(node, builder);
+  if (function == nullptr) return node.op->structure.element({node, builder, operands, index});
+  return {builder.call_function(*function, operands[0][0],
+                                operands.size() > 1 ? operands[1][0] : lower::kNone)};
+}
+
 bool is_element_code(const Function& region) {
   const auto has_one_element = [](const Tensor& value) { return is_scalar(value.type()); };
   return std::all_of(region.body().begin(), region.body().end(), [&](const Node* node) {
@@ -89,7 +150,7 @@ std::vector<Element> region_elements(
       made.push_back(first_element(builder, *node));
     } else if (form == Strategy::kElement && !operands.empty()) {
       const auto index = [&](std::int64_t) { return builder.index(0); };
-      made.push_back(node->op->structure.element({*node, builder, operands, index}));
+      made.push_back(element_of(*node, builder, operands, index));
     } else if (form == Strategy::kForward) {
       made = operands;
     } else if (form == Strategy::kRead && is_scalar(node->operand_type(0))) {

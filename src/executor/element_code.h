@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "lower/builder.h"
 #include "rondo/function.h"
 
@@ -18,6 +19,12 @@ bool has_element_code(const ir::Node& node);
 /// The cost of an element of a node of Strategy::kElement, in ops of the lower IR, of which a
 /// processor issues one or two a cycle.
 std::int64_t element_work(const ir::Node& node);
+
+/// The same element of a node of Strategy::kElement, from those of its operands. Where the builder
+/// calls functions (lower::Builder::Functions), an op of several steps is a call.
+lower::Element element_of(const ir::Node& node, lower::Builder& builder,
+                          std::span<const lower::Element> operands,
+                          absl::FunctionRef<lower::Value(std::int64_t axis)> index);
 
 /// Whether all elements of a constant have the same bytes, which are then those of `first_element`.
 bool equal_elements(const ir::Node& constant);

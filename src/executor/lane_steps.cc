@@ -109,7 +109,7 @@ Element Lowerer::lane_code(Scope& scope, const Node* node, const LaneValue& as) 
     return lanes_
         ->along[static_cast<std::size_t>(axis - node->type().rank() + lanes_->nest.shape.rank())];
   };
-  return node->op->structure.element({*node, builder_, operands, index});
+  return element_of(*node, builder_, operands, index);
 }
 
 Element Lowerer::lane_bytes(Scope& scope, const Node* node, const LaneValue& as) {

@@ -387,14 +387,16 @@ void Lowerer::products(Scope& scope, const Step& step) {
   const auto strides = row_major(type.shape);
   for (std::size_t i = 0; i < kept; i++)
     to.coefficients[i] = sizes[i] <= 1 ? 0 : strides[i] * byte_width(type.dtype);
-  const Place result = destination(scope, node, 0);
+  Value one = lower::kNone;
+  const Place result = is_scalar(type) ? Place() : destination(scope, node, 0);
   Nest nest(builder_, *scope.plan, scope.places, sizes);
   const std::uint32_t item = nest.add_products(*node, products);
   const ir::Reduction sum{lower::Opcode::kAdd, {}, products.type, false};
   const Value zero = builder_.constant(products.type, 0);
-  nest.reduce({item, sum, reduced, zero, lower::type_of(type.dtype), result.pointer, to, nullptr},
+  nest.reduce({item, sum, reduced, zero, lower::type_of(type.dtype), result.pointer, to,
+               is_scalar(type) ? &one : nullptr},
               false);
-  scope.places[step.first_value] = result;
+  scope.places[step.first_value] = is_scalar(type) ? single({one}) : result;
 }
 
 bool Lowerer::adds_packed_products(Scope& scope, const Node* node) {

@@ -155,6 +155,23 @@ void Lowerer::take_parameters(Construct& construct) {
       construct.carried[i].double_buffer = param();
     }
   }
+  if (options_.names) name_carries(construct);
+}
+
+void Lowerer::name_carries(const Construct& construct) {
+  const LoopParts parts(*construct.node);
+  const std::vector<std::string> names = parts.body.param_names();
+  auto& named = builder_.program().names;
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    const Place& now = construct.arguments[i];
+    const std::string& name = names[parts.before + i];
+    if (now.in_registers()) {
+      for (const Value part : now.element) named.emplace_back(part, name);
+    } else if (construct.carried[i].double_buffer != lower::kNone) {
+      named.emplace_back(now.pointer, name);
+      named.emplace_back(construct.carried[i].double_buffer, name + "_next");
+    }
+  }
 }
 
 std::optional<Count> Lowerer::count_of(Scope& scope, const Node& node) {

@@ -22,6 +22,7 @@ Value Lowerer::carry_place(const Scope& scope, std::int32_t storage, const Step&
       // A single element may be written in the place of an operand (ir::RegionCall).
       const TensorType& type = outputs[result].type();
       if (!later || borrowed_[result] || is_scalar(type) || type.bytes() < bytes) continue;
+      if (options_.typed_memory && type.dtype != step.node->types[i].dtype) continue;
       borrowed_[result] = true;
       storages_[static_cast<std::size_t>(storage)].pieces.push_back(
           {0, bytes, static_cast<std::int32_t>(result)});

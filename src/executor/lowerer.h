@@ -149,6 +149,7 @@ class Lowerer {
   Lowerer(const MakeKernel& make_kernel, const LoweringOptions& options)
       : make_kernel_(make_kernel), options_(options), interchanges_(options.interchanges) {
     builder_.set_contracts(options.reorders);
+    builder_.set_functions(options.functions);
   }
   lower::Program run(const Function& function);
 
@@ -324,6 +325,8 @@ class Lowerer {
   Place carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
                        const CarryUse& use);
   void take_parameters(Construct& construct);
+  /// Program::names.
+  void name_carries(const Construct& construct);
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
   /// products read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);

@@ -238,7 +238,8 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
       tape_write(scope, step, at);
       break;
     case Strategy::kKernel:
-      if (adds_packed_products(scope, node))
+      if (adds_packed_products(scope, node) ||
+          (!options_.calls_for_products && ir::has_loops<ir::Contraction>(*node)))
         products(scope, step);
       else
         call(scope, step);
@@ -280,7 +281,7 @@ Element Lowerer::single_element(Scope& scope, const Node* node) {
     absl::InlinedVector<Element, 3> operands;
     for (const Tensor& operand : node->operands) operands.push_back(place(scope, operand).element);
     const auto index = [&](std::int64_t) { return builder_.index(0); };
-    return node->op->structure.element({*node, builder_, operands, index});
+    return element_of(*node, builder_, operands, index);
   }
   Nest nest(builder_, *scope.plan, scope.places, node->type().shape.dims());
   return nest.single(nest.add(Tensor::of(node), nest.index(), true));

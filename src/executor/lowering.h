@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lower/builder.h"
 #include "lower/program.h"
 #include "rondo/function.h"
 
@@ -33,6 +34,14 @@ struct LoweringOptions {
   bool reorders = false;
   /// Loop-invariant operands may be packed for kernels, which takes memory.
   bool packs = true;
+  /// Products of arrays may be kernels; else they are loops.
+  bool calls_for_products = true;
+  /// Memory holds elements of one type only.
+  bool typed_memory = false;
+  /// The program has the user's names of carries.
+  bool names = false;
+  /// What mathematical functions are.
+  lower::Builder::Functions functions = lower::Builder::Functions::kInlined;
 };
 
 /// The program: its arguments are the parameters, its results the outputs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/element_code.h"
 #include "executor/names.h"
 #include "executor/terms.h"
 #include "ir/element.h"
@@ -496,7 +497,7 @@ void Nest::write_items(const Axes& axes, const std::vector<bool>& known) {
         for (std::uint32_t i = 0; i < item.operands; i++)
           operands.push_back(items_[operands_[item.first_operand + i]].element);
         const auto index = [&](std::int64_t axis) { return axis_index(item, axis, axes); };
-        item.element = item.node->op->structure.element({*item.node, builder_, operands, index});
+        item.element = element_of(*item.node, builder_, operands, index);
         break;
       }
     }

@@ -24,6 +24,8 @@ using ReadConstructRule = std::vector<Tensor> (*)(const ReadConstruct&);
 struct OpText {
   std::string_view hlo = {};        // the opcode; empty: expanded before it is printed
   std::string_view stablehlo = {};  // with the dialect, `stablehlo.add`; empty: likewise
+  /// The function of C's <math.h> for double, if one computes the same: `tanh`.
+  std::string_view c = {};
   /// The attributes in all texts; null: none.
   const AttributeText* attributes = nullptr;
   std::string_view hlo_regions =

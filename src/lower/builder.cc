@@ -277,17 +277,30 @@ Value Builder::bitcast(Value a, Type to) {
   return emit(Opcode::kBitcast, to, type(a), a, kNone, kNone, 0);
 }
 
-Value Builder::math_call(Function1F32 f, Value a, Value predicate) {
-  return emit(Opcode::kMathCall, Type::kF32, Type::kF32, a, kNone, predicate, to_bits(f));
+std::uint64_t Builder::named(std::uint64_t function, const char* name) {
+  auto& known = program_.functions;
+  const auto is_it = [&](const MathFunction& other) { return other.address == function; };
+  if (std::none_of(known.begin(), known.end(), is_it)) known.push_back({function, name});
+  return function;
 }
-Value Builder::math_call(Function1F64 f, Value a, Value predicate) {
-  return emit(Opcode::kMathCall, Type::kF64, Type::kF64, a, kNone, predicate, to_bits(f));
+
+Value Builder::math_call(Function1F32 f, const char* name, Value a, Value predicate) {
+  return emit(Opcode::kMathCall, Type::kF32, Type::kF32, a, kNone, predicate,
+              named(to_bits(f), name));
 }
-Value Builder::math_call(Function2F32 f, Value a, Value b, Value predicate) {
-  return emit(Opcode::kMathCall, Type::kF32, Type::kF32, a, b, predicate, to_bits(f));
+Value Builder::math_call(Function1F64 f, const char* name, Value a, Value predicate) {
+  return emit(Opcode::kMathCall, Type::kF64, Type::kF64, a, kNone, predicate,
+              named(to_bits(f), name));
 }
-Value Builder::math_call(Function2F64 f, Value a, Value b, Value predicate) {
-  return emit(Opcode::kMathCall, Type::kF64, Type::kF64, a, b, predicate, to_bits(f));
+Value Builder::math_call(Function2F32 f, const char* name, Value a, Value b, Value predicate) {
+  return emit(Opcode::kMathCall, Type::kF32, Type::kF32, a, b, predicate, named(to_bits(f), name));
+}
+Value Builder::math_call(Function2F64 f, const char* name, Value a, Value b, Value predicate) {
+  return emit(Opcode::kMathCall, Type::kF64, Type::kF64, a, b, predicate, named(to_bits(f), name));
+}
+
+Value Builder::call_function(const MathFunction& function, Value a, Value b) {
+  return emit(Opcode::kMathCall, type(a), type(a), a, b, kNone, function.address);
 }
 
 Value Builder::buffer(const Buffer& buffer) {

@@ -49,16 +49,25 @@ class Builder {
   /// where it has products that only a sum in it needs; those of several ops are one op before code
   /// is written (passes/contract.h).
   void set_contracts(bool contracts) { contracts_ = contracts; }
+  /// What ops of several steps on single numbers are: the steps, in every place; or, for C source,
+  /// calls of a function of the program or of libm.
+  enum class Functions : std::uint8_t { kInlined, kOfProgram, kOfLibrary };
+  void set_functions(Functions functions) { functions_ = functions; }
+  Functions functions() const { return functions_; }
+  bool contracts() const { return contracts_; }
   Value multiply_add(Value a, Value b, Value c);      // a b + c
   Value subtract_product(Value c, Value a, Value b);  // c - a b
   Value select(Value predicate, Value a, Value b);
   Value convert(Value a, Type to);
   Value bitcast(Value a, Type to);  // of one width
-  /// A function of libm. With a predicate it is called only where that holds; 0 elsewhere.
-  Value math_call(Function1F32 f, Value a, Value predicate = kNone);
-  Value math_call(Function1F64 f, Value a, Value predicate = kNone);
-  Value math_call(Function2F32 f, Value a, Value b, Value predicate = kNone);
-  Value math_call(Function2F64 f, Value a, Value b, Value predicate = kNone);
+  /// A function of libm, with its name in C. With a predicate it is called only where that holds; 0
+  /// elsewhere.
+  Value math_call(Function1F32 f, const char* name, Value a, Value predicate = kNone);
+  Value math_call(Function1F64 f, const char* name, Value a, Value predicate = kNone);
+  Value math_call(Function2F32 f, const char* name, Value a, Value b, Value predicate = kNone);
+  Value math_call(Function2F64 f, const char* name, Value a, Value b, Value predicate = kNone);
+  /// One of Program::functions, of one or two operands; the result has their type.
+  Value call_function(const MathFunction& function, Value a, Value b = kNone);
 
   Value add(Value a, Value b) { return binary(Opcode::kAdd, a, b); }
   Value subtract(Value a, Value b) { return binary(Opcode::kSubtract, a, b); }
@@ -142,6 +151,7 @@ class Builder {
   };
 
   Value define(Type type);
+  std::uint64_t named(std::uint64_t function, const char* name);
   std::uint32_t address(Address&& address);
   Value emit(Opcode code, Type type, Type from, Value a, Value b, Value c, std::uint64_t bits);
   std::optional<std::uint64_t> fold(Opcode code, Type type, Type from, Value a, Value b, Value c);
@@ -156,6 +166,7 @@ class Builder {
   }
 
   bool contracts_ = false;
+  Functions functions_ = Functions::kInlined;
   Program program_;
   std::vector<Op> prologue_;
   std::vector<std::uint64_t> bits_;  // of each value

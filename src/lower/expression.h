@@ -130,9 +130,9 @@ struct Expression : NumberOperations<Expression<T>> {
   friend Expression call(LibraryFunction f, Expression a) { return masked_call(f, a, kNone); }
   friend Expression call(LibraryFunction2 f, Expression a, Expression b) {
     if constexpr (kWide)
-      return {*a.builder, a.builder->math_call(f.wide, a.value, b.beside(a))};
+      return {*a.builder, a.builder->math_call(f.wide, f.wide_name, a.value, b.beside(a))};
     else
-      return {*a.builder, a.builder->math_call(f.single, a.value, b.beside(a))};
+      return {*a.builder, a.builder->math_call(f.single, f.single_name, a.value, b.beside(a))};
   }
   friend Expression where_rare(Mask rare, Expression x, Expression usual, LibraryFunction f) {
     return select(rare, masked_call(f, x, rare.value), usual);
@@ -142,9 +142,9 @@ struct Expression : NumberOperations<Expression<T>> {
   explicit Expression(Constant of) : builder(nullptr), constant(of) {}
   static Expression masked_call(LibraryFunction f, Expression a, Value predicate) {
     if constexpr (kWide)
-      return {*a.builder, a.builder->math_call(f.wide, a.value, predicate)};
+      return {*a.builder, a.builder->math_call(f.wide, f.wide_name, a.value, predicate)};
     else
-      return {*a.builder, a.builder->math_call(f.single, a.value, predicate)};
+      return {*a.builder, a.builder->math_call(f.single, f.single_name, a.value, predicate)};
   }
 };
 

@@ -335,9 +335,10 @@ template <class N>
 auto is_irreducible(const N& x) {
   return !(abs(x) <= N::of(kReducible<N>));
 }
-inline constexpr LibraryFunction kLibrarySin{std::sin, std::sin}, kLibraryCos{std::cos, std::cos},
-    kLibraryTan{std::tan, std::tan}, kLibraryErf{std::erf, std::erf};
-inline constexpr LibraryFunction2 kLibraryPow{std::pow, std::pow};
+inline constexpr LibraryFunction kLibrarySin{std::sin, std::sin, "sinf", "sin"},
+    kLibraryCos{std::cos, std::cos, "cosf", "cos"}, kLibraryTan{std::tan, std::tan, "tanf", "tan"},
+    kLibraryErf{std::erf, std::erf, "erff", "erf"};
+inline constexpr LibraryFunction2 kLibraryPow{std::pow, std::pow, "powf", "pow"};
 
 /// sin(x + quarter pi / 2).
 template <class N, int quarter>

@@ -33,14 +33,16 @@ concept Float = Number<N> && N::kIsFloat;
 template <class N>
 concept Whole = Number<N> && !N::kIsFloat;
 
-/// A function of the C library in both widths.
+/// A function of the C library in both widths, each with its name in C.
 struct LibraryFunction {
   float (*single)(float);
   double (*wide)(double);
+  const char *single_name, *wide_name;
 };
 struct LibraryFunction2 {
   float (*single)(float, float);
   double (*wide)(double, double);
+  const char *single_name, *wide_name;
 };
 
 /// Operations that are one opcode, for a number N with `apply` and `compare`.

@@ -27,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -256,6 +257,7 @@ struct Buffer {
 };
 
 struct RunFrame;  // lower/run_frame.h
+struct Program;
 
 /// A kernel that runs on buffers. Returns false where the run has to end; the run's frame then has
 /// the reason. Never throws.
@@ -331,6 +333,14 @@ struct LoopInfo {
   std::uint32_t outer = kNoLoop;
 };
 
+/// A function that ops of kMathCall call: of libm, as C calls it; or of the program, which only C
+/// source has (Builder::set_functions).
+struct MathFunction {
+  std::uint64_t address;  // of one of the program: its number, counted from 1
+  std::string name;
+  std::shared_ptr<const Program> code = nullptr;  // on arguments 0 and 1, with one result
+};
+
 struct Program {
   std::vector<Op> code;
   std::vector<Type> types;  // of each value; types[0] is unused
@@ -347,6 +357,9 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Literal> constants;
   std::vector<LoopInfo> loops;
+  std::vector<MathFunction> functions;
+  /// What the user calls carries, by their parameters; if they were asked for.
+  std::vector<std::pair<Value, std::string>> names;
   std::int64_t arena_bytes = 0;
 
   /// Adds what the lists hold, kernels and constants among it.

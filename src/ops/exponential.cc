@@ -76,15 +76,18 @@ struct Rsqrt {
     return T(1) / std::sqrt(x);
   }
 };
-/// That of libm is up to 4 ulp off, which a step of Newton's method mends.
-inline double cube_root(double x) {
-  const double y = std::cbrt(x);
-  return y == 0 || !std::isfinite(y) ? y : y - (y - x / (y * y)) / 3;
-}
 struct Cbrt {
+  /// That of libm is in f64 up to 4 ulp off, which a step of Newton's method mends.
   template <lower::Float N>
   N operator()(N x) const {
-    return call(lower::LibraryFunction{std::cbrt, cube_root}, x);
+    const N y = call(lower::LibraryFunction{std::cbrt, std::cbrt, "cbrtf", "cbrt"}, x);
+    if constexpr (!N::kWide) {
+      return y;
+    } else {
+      const N mended = y - (y - x / (y * y)) / N::of(3);
+      const N largest = N::of(std::numeric_limits<double>::max());
+      return select((abs(y) <= largest) & (y != N::of(0)), mended, y);
+    }
   }
 };
 struct Logistic : UsesFma {
@@ -135,16 +138,19 @@ struct Erf : UsesFma {
   }
 };
 /// That of libm is up to 3 (f32) and 5 ulp (f64) off, so that twice the precision is rounded here.
-inline float complementary_error(float x) {
-  return static_cast<float>(std::erfc(static_cast<double>(x)));
-}
 inline double complementary_error(double x) {
   return static_cast<double>(std::erfc(static_cast<Wider<double>>(x)));
 }
 struct Erfc {
   template <lower::Float N>
   N operator()(N x) const {
-    return call(lower::LibraryFunction{complementary_error, complementary_error}, x);
+    if constexpr (N::kWide) {
+      return call(lower::LibraryFunction{std::erfc, complementary_error, "erfcf", "(double)erfcl"},
+                  x);
+    } else {
+      constexpr lower::LibraryFunction kErfc{std::erfc, std::erfc, "erfcf", "erfc"};
+      return N::from_double(call(kErfc, to_double(x)));
+    }
   }
 };
 
@@ -207,19 +213,21 @@ Tensor power_exponent_slope_formula(std::span<const Tensor> x) {
 const OpDef kExp = elementwise<1, math::Exp, kInexact>(
     {.name = "exp",
      .derivative = {.jvp = partials<[](const JvpCall& c) { return c.y(); }>},
-     .text = {.hlo = "exponential", .stablehlo = "stablehlo.exponential"}});
-const OpDef kExpm1 = elementwise<1, math::Expm1, kInexact>(
-    {.name = "expm1",
-     .derivative = {.jvp = partials<expm1_partial>},
-     .text = {.hlo = "exponential-minus-one", .stablehlo = "stablehlo.exponential_minus_one"}});
+     .text = {.hlo = "exponential", .stablehlo = "stablehlo.exponential", .c = "exp"}});
+const OpDef kExpm1 =
+    elementwise<1, math::Expm1, kInexact>({.name = "expm1",
+                                           .derivative = {.jvp = partials<expm1_partial>},
+                                           .text = {.hlo = "exponential-minus-one",
+                                                    .stablehlo = "stablehlo.exponential_minus_one",
+                                                    .c = "expm1"}});
 const OpDef kLog = elementwise<1, math::Log, kInexact>(
     {.name = "log",
      .derivative = {.jvp = quotient<[](const JvpCall& c) { return c.x(0); }>},
-     .text = {.hlo = "log", .stablehlo = "stablehlo.log"}});
+     .text = {.hlo = "log", .stablehlo = "stablehlo.log", .c = "log"}});
 const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>(
     {.name = "log1p",
      .derivative = {.jvp = quotient<log1p_divisor>},
-     .text = {.hlo = "log-plus-one", .stablehlo = "stablehlo.log_plus_one"}});
+     .text = {.hlo = "log-plus-one", .stablehlo = "stablehlo.log_plus_one", .c = "log1p"}});
 const OpDef kSqrt =
     elementwise<1, math::Sqrt, kInexact>({.name = "sqrt",
                                           .derivative = {.jvp = partials<sqrt_partial>},
@@ -228,10 +236,10 @@ const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>(
     {.name = "rsqrt",
      .derivative = {.jvp = partials<rsqrt_partial>},
      .text = {.hlo = "rsqrt", .stablehlo = "stablehlo.rsqrt"}});
-const OpDef kCbrt =
-    elementwise<1, math::Cbrt, kFloats>({.name = "cbrt",
-                                         .derivative = {.jvp = partials<cbrt_partial>},
-                                         .text = {.hlo = "cbrt", .stablehlo = "stablehlo.cbrt"}});
+const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
+    {.name = "cbrt",
+     .derivative = {.jvp = partials<cbrt_partial>},
+     .text = {.hlo = "cbrt", .stablehlo = "stablehlo.cbrt", .c = "cbrt"}});
 const OpDef kLogistic = elementwise<1, math::Logistic, kInexact>(
     {.name = "logistic",
      .derivative = {.jvp = partials<logistic_partial>},
@@ -239,16 +247,16 @@ const OpDef kLogistic = elementwise<1, math::Logistic, kInexact>(
 const OpDef kPower = elementwise<2, math::Power, kNumbers>(
     {.name = "pow",
      .derivative = {.jvp = partials<power_base_partial, power_exponent_partial>},
-     .text = {.hlo = "power", .stablehlo = "stablehlo.power"}});
-const OpDef kErf =
-    elementwise<1, math::Erf, kFloats>({.name = "erf",
-                                        .derivative = {.jvp = partials<erf_partial<1>>},
-                                        .text = {.hlo = "erf", .stablehlo = "chlo.erf"}});
+     .text = {.hlo = "power", .stablehlo = "stablehlo.power", .c = "pow"}});
+const OpDef kErf = elementwise<1, math::Erf, kFloats>(
+    {.name = "erf",
+     .derivative = {.jvp = partials<erf_partial<1>>},
+     .text = {.hlo = "erf", .stablehlo = "chlo.erf", .c = "erf"}});
 const OpDef kErfc =
     elementwise<1, math::Erfc, kFloats>({.name = "erfc",
                                          .expansion = {.rule = expand_by<erfc_formula>},
                                          .derivative = {.jvp = partials<erf_partial<-1>>},
-                                         .text = {.stablehlo = "chlo.erfc"}});
+                                         .text = {.stablehlo = "chlo.erfc", .c = "erfc"}});
 
 const OpDef kPowerBaseSlope = elementwise<2, PowerBaseSlope, kInexact>(
     {.name = "power_base_slope", .expansion = {.rule = expand_by<power_base_slope_formula>}});

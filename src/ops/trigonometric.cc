@@ -124,7 +124,7 @@ struct Atan : UsesFma {
 struct Asinh {
   template <lower::Float N>
   N operator()(N x) const {
-    return call(lower::LibraryFunction{std::asinh, std::asinh}, x);
+    return call(lower::LibraryFunction{std::asinh, std::asinh, "asinhf", "asinh"}, x);
   }
   template <class T>
   std::complex<T> operator()(std::complex<T> x) const {
@@ -134,7 +134,7 @@ struct Asinh {
 struct Acosh {
   template <lower::Float N>
   N operator()(N x) const {
-    return call(lower::LibraryFunction{std::acosh, std::acosh}, x);
+    return call(lower::LibraryFunction{std::acosh, std::acosh, "acoshf", "acosh"}, x);
   }
   template <class T>
   std::complex<T> operator()(std::complex<T> x) const {
@@ -144,7 +144,7 @@ struct Acosh {
 struct Atanh {
   template <lower::Float N>
   N operator()(N x) const {
-    return call(lower::LibraryFunction{std::atanh, std::atanh}, x);
+    return call(lower::LibraryFunction{std::atanh, std::atanh, "atanhf", "atanh"}, x);
   }
   template <class T>
   std::complex<T> operator()(std::complex<T> x) const {
@@ -154,13 +154,13 @@ struct Atanh {
 struct Atan2 {
   template <lower::Float N>
   N operator()(N y, N x) const {
-    return call(lower::LibraryFunction2{std::atan2, std::atan2}, y, x);
+    return call(lower::LibraryFunction2{std::atan2, std::atan2, "atan2f", "atan2"}, y, x);
   }
 };
 struct Hypot {
   template <lower::Float N>
   N operator()(N x, N y) const {
-    return call(lower::LibraryFunction2{std::hypot, std::hypot}, x, y);
+    return call(lower::LibraryFunction2{std::hypot, std::hypot, "hypotf", "hypot"}, x, y);
   }
 };
 
@@ -395,71 +395,73 @@ Tensor hypot_slope_formula(std::span<const Tensor> x) {
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
     {.name = "sin",
      .derivative = {.jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>},
-     .text = {.hlo = "sine", .stablehlo = "stablehlo.sine"}});
+     .text = {.hlo = "sine", .stablehlo = "stablehlo.sine", .c = "sin"}});
 const OpDef kCos = elementwise<1, math::Cos, kInexact>(
     {.name = "cos",
      .derivative = {.jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>},
-     .text = {.hlo = "cosine", .stablehlo = "stablehlo.cosine"}});
-const OpDef kTan =
-    elementwise<1, math::Tan, kInexact>({.name = "tan",
-                                         .derivative = {.jvp = partials<tan_partial>},
-                                         .text = {.hlo = "tan", .stablehlo = "stablehlo.tan"}});
-const OpDef kTanh =
-    elementwise<1, math::Tanh, kInexact>({.name = "tanh",
-                                          .derivative = {.jvp = partials<tanh_partial>},
-                                          .text = {.hlo = "tanh", .stablehlo = "stablehlo.tanh"}});
+     .text = {.hlo = "cosine", .stablehlo = "stablehlo.cosine", .c = "cos"}});
+const OpDef kTan = elementwise<1, math::Tan, kInexact>(
+    {.name = "tan",
+     .derivative = {.jvp = partials<tan_partial>},
+     .text = {.hlo = "tan", .stablehlo = "stablehlo.tan", .c = "tan"}});
+const OpDef kTanh = elementwise<1, math::Tanh, kInexact>(
+    {.name = "tanh",
+     .derivative = {.jvp = partials<tanh_partial>},
+     .text = {.hlo = "tanh", .stablehlo = "stablehlo.tanh", .c = "tanh"}});
 const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
     {.name = "atan2",
      .derivative = {.jvp = partials<atan2_y_partial, atan2_x_partial>},
-     .text = {.hlo = "atan2", .stablehlo = "stablehlo.atan2"}});
+     .text = {.hlo = "atan2", .stablehlo = "stablehlo.atan2", .c = "atan2"}});
 
 // XLA's parser knows names for most of these, but its CPU compiler does not know the ops.
 const OpDef kSinh = elementwise<1, math::Sinh, kInexact>(
     {.name = "sinh",
      .expansion = {.rule = expand_by<sinh_formula>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>},
-     .text = {.stablehlo = "chlo.sinh"}});
+     .text = {.stablehlo = "chlo.sinh", .c = "sinh"}});
 const OpDef kCosh = elementwise<1, math::Cosh, kInexact>(
     {.name = "cosh",
      .expansion = {.rule = expand_by<cosh_formula>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>},
-     .text = {.stablehlo = "chlo.cosh"}});
+     .text = {.stablehlo = "chlo.cosh", .c = "cosh"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
 const OpDef kAsin =
     elementwise<1, math::Asin, kInexact>({.name = "asin",
                                           .expansion = {.rule = expand_by<asin_formula>},
-                                          .derivative = {.jvp = partials<asin_partial>}});
+                                          .derivative = {.jvp = partials<asin_partial>},
+                                          .text = {.c = "asin"}});
 const OpDef kAcos =
     elementwise<1, math::Acos, kInexact>({.name = "acos",
                                           .expansion = {.rule = expand_by<acos_formula>},
                                           .derivative = {.jvp = partials<acos_partial>},
-                                          .text = {.stablehlo = "chlo.acos"}});
+                                          .text = {.stablehlo = "chlo.acos", .c = "acos"}});
 const OpDef kAtan =
     elementwise<1, math::Atan, kInexact>({.name = "atan",
                                           .expansion = {.rule = expand_by<atan_formula>},
                                           .derivative = {.jvp = quotient<atan_divisor>},
-                                          .text = {.stablehlo = "chlo.atan"}});
+                                          .text = {.stablehlo = "chlo.atan", .c = "atan"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
 const OpDef kAsinh =
     elementwise<1, math::Asinh, kInexact>({.name = "asinh",
                                            .expansion = {.rule = expand_by<asinh_formula>},
                                            .derivative = {.jvp = partials<asinh_partial>},
-                                           .text = {.stablehlo = "chlo.asinh"}});
+                                           .text = {.stablehlo = "chlo.asinh", .c = "asinh"}});
 const OpDef kAcosh =
     elementwise<1, math::Acosh, kInexact>({.name = "acosh",
                                            .expansion = {.rule = expand_by<acosh_formula>},
                                            .derivative = {.jvp = partials<acosh_partial>},
-                                           .text = {.stablehlo = "chlo.acosh"}});
+                                           .text = {.stablehlo = "chlo.acosh", .c = "acosh"}});
 const OpDef kAtanh =
     elementwise<1, math::Atanh, kInexact>({.name = "atanh",
                                            .expansion = {.rule = expand_by<atanh_formula>},
                                            .derivative = {.jvp = quotient<atanh_divisor>},
-                                           .text = {.stablehlo = "chlo.atanh"}});
+                                           .text = {.stablehlo = "chlo.atanh", .c = "atanh"}});
 const OpDef kHypot = elementwise<2, math::Hypot, kFloats>(
     {.name = "hypot",
      .structure = {.commutative = true},
      .expansion = {.rule = expand_by<hypot_formula>},
-     .derivative = {.jvp = partials<hypot_partial<0>, hypot_partial<1>>}});
+     .derivative = {.jvp = partials<hypot_partial<0>, hypot_partial<1>>},
+     .text = {.c = "hypot"}});
 
 const OpDef kAtan2Slope = elementwise<2, Atan2Slope, kFloats>(
     {.name = "atan2_slope", .expansion = {.rule = expand_by<atan2_slope_formula>}});

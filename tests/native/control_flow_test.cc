@@ -203,7 +203,7 @@ TEST_F(NativeLoops, SpillsKeepValues) {
   const auto carries = p.program().fors[loop].carries;
   std::vector<Value> next;
   float (*const sine)(float) = [](float x) { return std::sin(x); };
-  const Value called = p.math_call(sine, carries[0].param);
+  const Value called = p.math_call(sine, "sine", carries[0].param);
   for (std::size_t i = 0; i < kCount; i++)
     next.push_back(p.fma(carries[i].param, called, carries[(i + 1) % kCount].param));
   for (std::size_t i = 0; i < kCount; i++)
@@ -251,7 +251,7 @@ TEST_F(NativeLoops, MathCallsHeedTheirPredicate) {
   TestProgram p;
   const Value in = p.argument(0);
   const Value x = p.load_at(Type::kF64, in), y = p.load_at(Type::kF64, in, 8);
-  p.store_at(p.add(p.math_call(counted, x, y, p.greater(x, y)), y), p.result(0));
+  p.store_at(p.add(p.math_call(counted, "counted", x, y, p.greater(x, y)), y), p.result(0));
   const lower::Program program = p.finish();
   for (const Target* target : targets()) {
     const auto code = compile(program, target);

@@ -313,7 +313,7 @@ TEST_F(NativeLanes, MathCallsInRareLanes) {
   const Value lane = lane_index(p, lanes);
   const Value x = p.load_at(Type::kF32, in, lane, 4);
   const Value large = p.greater(x, p.number(Type::kF32, 1.9));
-  p.store_at(p.select(large, p.math_call(root, x, large), p.multiply(x, x)), out, lane, 4);
+  p.store_at(p.select(large, p.math_call(root, "root", x, large), p.multiply(x, x)), out, lane, 4);
   p.end_lanes();
   const lower::Program program = p.finish();
   const auto xs = numbers(kCount);

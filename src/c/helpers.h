@@ -1,0 +1,36 @@
+// Functions that the C which is written brings along: arithmetic of the lower IR that C has no
+// operator for. Each is written into a file that calls it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_set.h"
+#include "lower/program.h"
+
+namespace rondo::c {
+
+class Helpers {
+ public:
+  /// The name of `what` for a type, such as "min" and f32: `min_f32`. It will be in text().
+  std::string use(std::string_view what, lower::Type type);
+  /// The same for a conversion: `s32_from_f32`.
+  std::string convert(lower::Type to, lower::Type from);
+  /// Combines the partial results of a reduction; `combined` is `partial[k]` with
+  /// `partial[k + half]`.
+  std::string fold(std::string_view combine, lower::Type type, std::string_view combined);
+  /// The functions that were used, and those that they need, each after what it needs.
+  const std::string& text() const { return text_; }
+  /// Whether one of them, or of the functions behind them, is of <math.h>.
+  bool needs_math() const { return needs_math_; }
+
+ private:
+  std::string add(const std::string& name, std::string_view body, lower::Type type,
+                  lower::Type from = lower::Type::kPred);
+
+  absl::flat_hash_set<std::string> used_;
+  std::string text_;
+  bool needs_math_ = false;
+};
+
+}  // namespace rondo::c

@@ -1,0 +1,29 @@
+// Identifiers of the C that is written.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
+namespace rondo::c {
+
+/// What is left of a text for an identifier: letters, digits and single underscores, none at its
+/// ends; empty if nothing is. `arg0.layers[2].w` gives `arg0_layers_2_w`.
+std::string identifier(std::string_view text);
+
+/// Identifiers of one scope, each of which it gives once.
+class Names {
+ public:
+  /// `text` as an identifier, or `otherwise`; with a number behind it if that one is taken, or is a
+  /// word of C or C++ or a name of their libraries.
+  std::string unique(std::string_view text, std::string_view otherwise);
+  void reserve(std::string_view name) { taken_.emplace(name); }
+
+ private:
+  absl::flat_hash_set<std::string> taken_;
+  absl::flat_hash_map<std::string, int> numbers_;  // the next one to try
+};
+
+}  // namespace rondo::c

@@ -1,0 +1,120 @@
+// A Function as C: lowered as for the executors of this machine, but without what only they have
+// (kernels, packed operands, vectors), and written by c/file.h.
+#include "executor/c_source.h"
+
+#include <utility>
+
+#include "c/names.h"
+#include "executor/for_loops.h"
+#include "executor/interchange.h"
+#include "executor/lowering.h"
+#include "ir/function_data.h"
+#include "lower/passes/clamps.h"
+#include "lower/passes/dead_code.h"
+#include "lower/passes/forward_stores.h"
+#include "lower/passes/induction.h"
+#include "passes/expand.h"
+#include "passes/growing_tapes.h"
+#include "passes/inline_calls.h"
+#include "passes/optimize.h"
+#include "passes/small_types.h"
+
+namespace rondo {
+
+namespace executor {
+
+namespace {
+
+std::shared_ptr<const lower::Kernel> no_kernel(const ir::Node& node, std::uint32_t) {
+  std::string operands;
+  for (std::size_t i = 0; i < node.operands.size(); i++)
+    operands += (i == 0 ? "" : ", ") + node.operand_type(i).str();
+  throw TraceError(
+      fmt::format("to_c_source: {}({}) has no form in C\n  at {}\n  Write the value in other ops, "
+                  "or compute it before the program and give it as an argument.",
+                  node.op->name, operands, node.location().str()),
+      node.location());
+}
+
+lower::Program lowered_for_c(const Function& function, lower::Builder::Functions functions) {
+  Function expanded = passes::expand(function, passes::Target::kInterpreter);
+  if (std::optional<Function> loops = for_loops(function)) expanded = *std::move(loops);
+  if (const std::string why_not = why_not_lowered(expanded); !why_not.empty())
+    throw TraceError("to_c_source of '" + function.name() + "': " + why_not);
+  const Interchanges interchanges(expanded, false);
+  const MakeKernel make = no_kernel;
+  lower::Program program = lower_function(expanded, make,
+                                          {.interchanges = interchanges,
+                                           .packs = false,
+                                           .calls_for_products = false,
+                                           .typed_memory = true,
+                                           .names = true,
+                                           .functions = functions});
+  if (!program.tapes.empty()) {
+    throw TraceError(fmt::format(
+        "to_c_source of '{}': what loop '{}' keeps for its gradient grows with its trips, and C "
+        "has "
+        "no memory that grows\n  Give the loop a max_trip_count, or another checkpoint.",
+        function.name(), program.tapes.front().loop));
+  }
+  lower::remove_counters(program);
+  lower::remove_clamps(program);
+  lower::forward_stores(program);
+  lower::remove_dead_code(program);
+  return program;
+}
+
+std::vector<c::Field> parameters_of(const Function& function) {
+  std::vector<c::Field> fields;
+  const std::vector<std::string> names = function.param_names();
+  const std::vector<TensorType> types = function.params();
+  for (std::size_t i = 0; i < types.size(); i++) fields.push_back({names[i], types[i]});
+  return fields;
+}
+
+std::vector<c::Field> results_of(const Function& function) {
+  std::vector<c::Field> fields;
+  const std::vector<TensorType> types = function.results();
+  const std::vector<std::string>& names = function.result_names();
+  for (std::size_t i = 0; i < types.size(); i++) {
+    std::string name = i < names.size() ? names[i] : "";
+    if (name.empty()) name = types.size() == 1 ? "result" : fmt::format("result{}", i);
+    fields.push_back({std::move(name), types[i]});
+  }
+  return fields;
+}
+
+}  // namespace
+
+c::File c_file(const Function& function, const COptions& options) {
+  if (!options.name.empty() && c::Names().unique(options.name, "") != options.name) {
+    throw TraceError(
+        fmt::format("to_c_source: COptions::name is '{}', which C cannot name a function\n  Use "
+                    "letters, digits "
+                    "and underscores, no word of C or C++, and no type such as _f32 at the end.",
+                    options.name));
+  }
+  c::FileOptions file;
+  // "main" is what trace() calls a program that has no name.
+  const std::string given = function.name() == "main" ? "" : function.name();
+  file.name = options.name.empty() ? c::Names().unique(given, "program") : options.name;
+  file.header = options.header.empty() ? file.name + ".h" : options.header;
+  file.program = fmt::format("Written by Rondo from '{}'.", function.name());
+  file.static_workspace = options.workspace == CWorkspace::kStatic;
+  const Function plain =
+      passes::on_bytes(passes::without_growing_tapes(passes::inline_calls(function)));
+  const lower::Program program =
+      lowered_for_c(passes::optimize(plain), options.math == CMath::kLibm
+                                                 ? lower::Builder::Functions::kOfLibrary
+                                                 : lower::Builder::Functions::kOfProgram);
+  return c::write(program, parameters_of(function), results_of(function), file);
+}
+
+}  // namespace executor
+
+CSource to_c_source(const Function& function, const COptions& options) {
+  c::File made = executor::c_file(function, options);
+  return {std::move(made.source), std::move(made.header), made.workspace_bytes};
+}
+
+}  // namespace rondo

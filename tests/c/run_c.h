@@ -1,0 +1,28 @@
+// Runs programs as C: written, compiled by the machine's C compiler, loaded and called.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rondo/c_source.h"
+#include "rondo/function.h"
+#include "rondo/literal.h"
+
+namespace rondo::testing {
+
+/// Whether this machine has a C compiler: `cc`, or what the variable CC names.
+bool has_c_compiler();
+
+/// The warnings without which no source of ours compiles.
+inline constexpr const char* kStrict =
+    "-Wall -Wextra -Wconversion -Wdouble-promotion -Wshadow -Wstrict-prototypes "
+    "-Wmissing-prototypes -pedantic -Werror";
+
+/// The results of the program as C99 with these options; `compiler` and `flags` for others than cc
+/// without optimisation. Throws std::runtime_error with what the compiler said if it does not
+/// compile, and with the status if the function does not return 0.
+std::vector<Literal> run_c(const Function& function, const std::vector<Literal>& arguments,
+                           const COptions& options = {}, const std::string& compiler = "cc",
+                           const std::string& flags = "-O1");
+
+}  // namespace rondo::testing
