@@ -28,6 +28,10 @@ struct COptions {
   std::string header = {};
   CWorkspace workspace = CWorkspace::kCaller;
   CMath math = CMath::kExact;
+  /// Whether the machine computes in double. All executors keep the sums of many floats in 64 bits;
+  /// a machine without double does it in integers, to the same bits, and a program in f32 then
+  /// holds no double unless it calls a function that needs it, such as lgamma.
+  bool has_double = false;
   /// Whether the source ends with a `main`, behind `#ifdef NAME_TEST_MAIN`, that runs the program
   /// on arguments which are written there and returns how many of its results have other bits than
   /// here. It calls no function of the C library.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "c/types.h"
+#include "c/wide.h"
 #include "fmt/format.h"
 #include "lower/opcodes.h"
 
@@ -66,6 +67,7 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
     names.reserve(taken);
   names.reserve(name);
   Helpers helpers;
+  if (!options.has_double && can_be_wide(program)) helpers.set_wide();
   Writer writer(program, memory, in.leaves, out.leaves, names, helpers);
   writer.run();
 
@@ -106,6 +108,27 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
     header += "/* Returns 0; or 1 if a loop would make more trips than max_trip_count. */\n";
   header += head + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 
+  std::string test;
+  if (options.test != nullptr) {
+    std::string variables;
+    const auto variable = [&](const std::string& type, const char* pointer) {
+      variables +=
+          fmt::format("  static {0} {1}_memory;\n  {0} *const {1} = &{1}_memory;\n", type, pointer);
+    };
+    if (file.has_arguments) variable(in.name, "in");
+    if (file.has_results) variable(out.name, "out");
+    if (has_work && !options.static_workspace) variable(name + "_workspace", "work");
+    const std::string call = fmt::format("{}({})", name, file.arguments);
+    Helpers others = helpers.beside();
+    const std::string body = self_test(
+        *options.test, arguments, in.leaves, out.leaves, variables,
+        writer.may_fail() ? "  if (" + call + " != 0) return -1;\n" : "  " + call + ";\n", others);
+    test = fmt::format(
+        "\n/* Returns how many results have other bits than they should. */\n"
+        "#ifdef {}_TEST_MAIN\n{}{}#endif\n",
+        upper(name), others.text(), body);
+  }
+
   std::string& source = file.source;
   source = fmt::format("/* {} */\n#include \"{}\"\n\n#include <math.h>\n\n", options.program,
                        options.header);
@@ -125,10 +148,16 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
   source += head + " {\n";
   if (has_work && options.static_workspace)
     source += fmt::format("  {0}_workspace *const work = &{0}_memory;\n", name);
-  if (file.has_arguments && !writer.reads_arguments()) source += "  (void)in;\n";
+  const auto ignore = [&](bool has, const char* name) {
+    const bool used = writer.body().find(fmt::format("{}->", name)) != std::string::npos;
+    if (has && !used) source += fmt::format("  (void){};\n", name);
+  };
+  ignore(file.has_arguments, "in");
+  ignore(file.has_results, "out");
+  ignore(has_work, "work");
   source += writer.body();
   if (writer.may_fail()) source += "  return 0;\n";
-  source += "}\n";
+  source += "}\n" + test;
   return file;
 }
 

@@ -6,15 +6,18 @@
 #include <vector>
 
 #include "c/interface.h"
+#include "c/self_test.h"
 #include "lower/program.h"
 
 namespace rondo::c {
 
 struct FileOptions {
-  std::string name;     // of the function; an identifier
-  std::string header;   // as it is included
-  std::string program;  // for the first comment: what was written
+  std::string name = {};     // of the function; an identifier
+  std::string header = {};   // as it is included
+  std::string program = {};  // for the first comment: what was written
   bool static_workspace = false;
+  const SelfTest* test = nullptr;
+  bool has_double = true;  // else doubles are integers where they can be (c/wide.h)
 };
 
 struct File {

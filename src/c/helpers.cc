@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "c/types.h"
+#include "c/wide.h"
 #include "fmt/format.h"
 #include "lower/opcodes.h"
 #include "rondo/error.h"
@@ -239,7 +240,7 @@ std::string Helpers::add(const std::string& name, std::string_view body, Type ty
   const auto meaning = [&](char word) -> std::string {
     switch (word) {
       case 'T':
-        return std::string(variable_type(type));
+        return std::string(this->type(type));
       case 'N':
         return std::string(lower::type_name(type));
       case 'U':
@@ -259,6 +260,25 @@ std::string Helpers::add(const std::string& name, std::string_view body, Type ty
       text_ += body[at];
   }
   return name;
+}
+
+std::string_view Helpers::type(Type type) const {
+  return variable_type(is_wide_ && type == Type::kF64 ? Type::kU64 : type);
+}
+
+std::string Helpers::constant(Type type, std::uint64_t bits) const {
+  return is_wide_ && type == Type::kF64 ? fmt::format("UINT64_C({:#x})", bits)
+                                        : c::constant(type, bits);
+}
+
+std::string Helpers::wide(std::string_view name) {
+  for (const WideHelper& helper : kWideHelpers) {
+    if (helper.name != name) continue;
+    if (name == "f64_from_f32") use("bits", Type::kF32);
+    if (name == "f32_from_f64") use("from_bits", Type::kF32);
+    return add(std::string(name), helper.text, Type::kF32);
+  }
+  throw InternalError("C source: doubles are integers here, which have no such operation");
 }
 
 std::string Helpers::use(std::string_view what, Type type) {
@@ -321,13 +341,13 @@ std::string Helpers::convert(Type to, Type from) {
   const auto power = [&](int exponent) {
     double value = 1;
     for (int i = 0; i < exponent; i++) value *= 2;
-    return constant(from, from == Type::kF64
-                              ? std::bit_cast<std::uint64_t>(value)
-                              : std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+    return c::constant(from, from == Type::kF64
+                                 ? std::bit_cast<std::uint64_t>(value)
+                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value)));
   };
   const std::uint64_t all = ~std::uint64_t{0} >> (64 - magnitude);
-  const std::string most = constant(to, all);
-  const std::string least = is_signed ? constant(to, ~std::uint64_t{0} << magnitude) : "0";
+  const std::string most = c::constant(to, all);
+  const std::string least = is_signed ? c::constant(to, ~std::uint64_t{0} << magnitude) : "0";
   const std::string low = is_signed ? "-" + power(magnitude) : power(0).replace(0, 1, "0");
   return add(name,
              fmt::format("static $T {}($S x) {{\n"

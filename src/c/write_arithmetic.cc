@@ -102,7 +102,7 @@ Expression Writer::operation(Value a, std::string_view symbol, Value b, Preceden
 void Writer::arithmetic(const Op& op) {
   if (op.code == Opcode::kConstant) {
     ValueState& now = state(op.result);
-    const std::string text = constant(op.type, op.bits);
+    const std::string text = helpers_.constant(op.type, op.bits);
     now.expression = {text,
                       text.front() == '-' || text.starts_with("(double)") ? kUnary : kPrimary};
     now.inlined = true;
@@ -111,6 +111,8 @@ void Writer::arithmetic(const Op& op) {
     return;
   }
   if (state(op.result).uses == 0) return;
+  const bool is_wide = helpers_.is_wide() && (op.type == Type::kF64 || op.from == Type::kF64);
+  if (is_wide && op.code != Opcode::kSelect) return define(op.result, wide(op));
   Expression made;
   const Type type = computed_in(op);
   switch (lower::info(op.code).kind) {
@@ -167,6 +169,13 @@ void Writer::arithmetic(const Op& op) {
     state(op.result).narrow = narrow;
   }
   define(op.result, std::move(made));
+}
+
+/// In integers (c/wide.h).
+Expression Writer::wide(const Op& op) {
+  if (op.code == Opcode::kConvert)
+    return call(helpers_.wide(op.type == Type::kF64 ? "f64_from_f32" : "f32_from_f64"), {op.a});
+  return call(helpers_.wide(op.code == Opcode::kAdd ? "add_f64" : "multiply_f64"), {op.a, op.b});
 }
 
 Expression Writer::unary(const Op& op, Type type) {
@@ -436,6 +445,8 @@ std::string Writer::combined(Opcode combine, Type type, const std::string& a,
       default: {
         const bool adds = combine == Opcode::kAdd;
         if (is_pred) return fmt::format("{} {} {}", a, adds ? "||" : "&&", b);
+        if (type == Type::kF64 && helpers_.is_wide())
+          return fmt::format("{}({}, {})", helpers_.wide(adds ? "add_f64" : "multiply_f64"), a, b);
         if (is_float(type) || wraps_by_itself(type))
           return fmt::format("{} {} {}", a, adds ? "+" : "*", b);
         if (type == Type::kU8 || type == Type::kU16)

@@ -195,7 +195,7 @@ void Writer::begin_lanes(const Op& op) {
   for (const Lanes::Reduction& sum : lanes.reductions) {
     partials.emplace_back();
     if (values_[sum.result].uses == 0) continue;
-    const std::string_view type = variable_type(sum.type);
+    const std::string_view type = helpers_.type(sum.type);
     const std::int64_t many = partials_of(lanes, sum);
     if (many == 0) {
       const std::string name = variable(sum.result, "total");
@@ -207,7 +207,8 @@ void Writer::begin_lanes(const Op& op) {
     if (lanes.known_count && *lanes.known_count <= Lanes::kPartials) continue;
     const std::string k = index_name();
     line(fmt::format("for (int32_t {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", k, many,
-                     partials.back(), constant(sum.type, lower::identity(sum.combine, sum.type))));
+                     partials.back(),
+                     helpers_.constant(sum.type, lower::identity(sum.combine, sum.type))));
   }
   flush_loads();
   if (end.precedence != kPrimary || end.loads || !end.carried.empty()) {

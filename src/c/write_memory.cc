@@ -35,7 +35,6 @@ Expression Writer::pointer(std::uint32_t buffer) {
   };
   switch (at.storage) {
     case Storage::kArgument:
-      reads_arguments_ = true;
       return of_leaf(arguments_[at.index]);
     case Storage::kResult:
       return of_leaf(results_[at.index]);
@@ -62,7 +61,6 @@ std::optional<std::string> Writer::single(const Address& address) {
   if (!argument && buffer.storage != Storage::kResult) return std::nullopt;
   const Leaf& leaf = argument ? arguments_[buffer.index] : results_[buffer.index];
   if (!leaf.single) return std::nullopt;
-  reads_arguments_ = reads_arguments_ || argument;
   return leaf.access;
 }
 

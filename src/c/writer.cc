@@ -22,7 +22,6 @@ namespace {
 /// Threshold: Characters of an expression that is written where its value is used; a longer one
 /// gets a variable. Set by reading: two of them and a name fit a line. Not measured.
 constexpr std::size_t kMostInlined = 48;
-constexpr std::size_t kColumns = 100;
 
 }  // namespace
 
@@ -96,7 +95,7 @@ std::string Writer::name_of(Value value, std::string_view otherwise) {
 std::string Writer::declared_type(Value value) const {
   const Type type = program_.types[value];
   if (type != Type::kPointer)
-    return std::string(is_narrow(value) ? "int32_t" : variable_type(type)) + " ";
+    return std::string(is_narrow(value) ? "int32_t" : helpers_.type(type)) + " ";
   return fmt::format("{}{} *", memory_.is_const(value) ? "const " : "",
                      element_type(memory_.element(value)));
 }
@@ -141,17 +140,6 @@ void Writer::flush_loads() {
   }
 }
 
-void Writer::line(std::string text) {
-  std::string indent(2 * depth_, ' ');
-  std::string made;
-  while (indent.size() + text.size() > kColumns) {
-    const std::size_t at = text.rfind(' ', kColumns - indent.size());
-    if (at == std::string::npos || at == 0) break;
-    made += indent + text.substr(0, at) + "\n";
-    text.erase(0, at + 1);
-    if (made.find('\n') == made.size() - 1) indent += "    ";
-  }
-  lines_.push_back(made + indent + text);
-}
+void Writer::line(std::string_view text) { lines_.push_back(wrapped(text, 2 * depth_)); }
 
 }  // namespace rondo::c

@@ -12,6 +12,7 @@
 #include "c/helpers.h"
 #include "c/memory.h"
 #include "c/names.h"
+#include "c/wrap.h"
 #include "fmt/format.h"
 #include "lower/passes/ranges.h"
 #include "lower/program.h"
@@ -62,7 +63,6 @@ class Writer {
   const std::string& functions() const { return function_texts_; }
   /// The tables of constants, in the order of Program::constants; empty for those not used.
   const std::vector<std::string>& tables() const { return tables_; }
-  bool reads_arguments() const { return reads_arguments_; }
   /// Whether a loop may make more trips than was promised: the function then returns 1.
   bool may_fail() const { return may_fail_; }
 
@@ -104,10 +104,11 @@ class Writer {
   std::string constant_variable(Value value, std::string_view name) const;
   lower::Range range(Value value) const { return known_[value]; }
   bool is_narrow(Value value) const { return values_[value].narrow; }
-  void line(std::string text);
+  void line(std::string_view text);
 
   // Arithmetic (write_arithmetic.cc).
   void arithmetic(const Op& op);
+  Expression wide(const Op& op);
   Expression unary(const Op& op, Type type);
   Expression binary(const Op& op, Type type);
   Expression compare(const Op& op);
@@ -173,7 +174,7 @@ class Writer {
   std::size_t depth_ = 1;
   std::vector<std::string> tables_;
   std::string out_;
-  bool reads_arguments_ = false, may_fail_ = false;
+  bool may_fail_ = false;
 };
 
 }  // namespace rondo::c

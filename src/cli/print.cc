@@ -15,6 +15,8 @@ class Print final : public Verb {
              "  rondo print f.mlir                       the IR, with loops as loops\n"
              "  rondo print f.mlir --to=hlo              a program of JAX as HLO\n"
              "  rondo print f.mlirbc --to=html > f.html  a page to look at in a browser\n"
+             "  rondo print f.mlir --to=c --name=step --header=step.h > step.c\n"
+             "                                           C99 for a microcontroller\n"
              "  rondo print f.mlir --entry=step          another function than @main\n") {}
   void add_options(CLI::App& app) override {
     add_program_options(app, program_);

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "fmt/format.h"
+#include "rondo/c_source.h"
 #include "rondo/error.h"
 #include "rondo/text.h"
 
@@ -49,10 +50,38 @@ std::string title_of(const ProgramOptions& options) {
 
 void add_format_options(CLI::App& app, FormatOptions& options) {
   app.add_option("--to", options.format, "the format")
-      ->check(CLI::IsMember({"hlo", "stablehlo", "ir", "dot", "html"}))
+      ->check(CLI::IsMember({"hlo", "stablehlo", "ir", "dot", "html", "c"}))
       ->capture_default_str();
   app.add_flag("--optimize", options.optimize, "run the passes first (hlo and stablehlo)");
+  app.add_option("--name", options.name, "the name of the function (c)")->type_name("NAME");
+  app.add_option("--header", options.header,
+                 "where the header is written; without it the source has all of it (c)")
+      ->type_name("FILE");
+  app.add_flag("--test-main", options.test_main,
+               "end with a main, behind NAME_TEST_MAIN, that compares results (c)");
 }
+
+namespace {
+
+/// The header goes to a file, or into the source in place of its #include.
+void print_c(const Function& program, const FormatOptions& options, std::ostream& out) {
+  COptions how{.name = options.name, .test_main = options.test_main};
+  if (!options.header.empty())
+    how.header = std::filesystem::path(options.header).filename().string();
+  CSource made = to_c_source(program, how);
+  if (options.header.empty()) {
+    const std::size_t begin = made.source.find("#include");
+    made.source.replace(begin, made.source.find('\n', begin) - begin, made.header);
+  } else if (!(std::ofstream(options.header) << made.header)) {
+    throw Error(
+        fmt::format("{}: the header cannot be written\n  Does the folder exist, and may "
+                    "you write to it?",
+                    options.header));
+  }
+  out << made.source;
+}
+
+}  // namespace
 
 void print_program(const Function& program, const FormatOptions& options, const std::string& title,
                    std::ostream& out) {
@@ -64,6 +93,8 @@ void print_program(const Function& program, const FormatOptions& options, const 
     out << to_dot(program);
   else if (options.format == "html")
     out << to_html(program, {.title = title});
+  else if (options.format == "c")
+    print_c(program, options, out);
   else
     out << to_text(program, {.full = true});
 }

@@ -21,10 +21,12 @@ Function program_of(const ProgramOptions& options, const Streams& streams);
 /// The file without its folder, and the entry.
 std::string title_of(const ProgramOptions& options);
 
-/// How a program is printed: --to and --optimize.
+/// How a program is printed: --to and --optimize; for C --name, --header and --test-main.
 struct FormatOptions {
   std::string format = "ir";
   bool optimize = false;
+  std::string name, header;
+  bool test_main = false;
 };
 void add_format_options(CLI::App& app, FormatOptions& options);
 /// `title` names a page of HTML.

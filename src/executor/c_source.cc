@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "c/names.h"
+#include "executor/c_self_test.h"
 #include "executor/for_loops.h"
 #include "executor/interchange.h"
 #include "executor/lowering.h"
@@ -52,9 +53,8 @@ lower::Program lowered_for_c(const Function& function, lower::Builder::Functions
                                            .functions = functions});
   if (!program.tapes.empty()) {
     throw TraceError(fmt::format(
-        "to_c_source of '{}': what loop '{}' keeps for its gradient grows with its trips, and C "
-        "has "
-        "no memory that grows\n  Give the loop a max_trip_count, or another checkpoint.",
+        "to_c_source of '{}': what loop '{}' keeps for its gradient grows with its trips, and "
+        "C has no memory that grows\n  Give the loop a max_trip_count, or another checkpoint.",
         function.name(), program.tapes.front().loop));
   }
   lower::remove_counters(program);
@@ -100,13 +100,19 @@ c::File c_file(const Function& function, const COptions& options) {
   file.name = options.name.empty() ? c::Names().unique(given, "program") : options.name;
   file.header = options.header.empty() ? file.name + ".h" : options.header;
   file.program = fmt::format("Written by Rondo from '{}'.", function.name());
+  file.has_double = options.has_double;
   file.static_workspace = options.workspace == CWorkspace::kStatic;
   const Function plain =
       passes::on_bytes(passes::without_growing_tapes(passes::inline_calls(function)));
-  const lower::Program program =
-      lowered_for_c(passes::optimize(plain), options.math == CMath::kLibm
-                                                 ? lower::Builder::Functions::kOfLibrary
-                                                 : lower::Builder::Functions::kOfProgram);
+  using Functions = lower::Builder::Functions;
+  const Function optimized = passes::optimize(plain);
+  const lower::Program program = lowered_for_c(
+      optimized, options.math == CMath::kLibm ? Functions::kOfLibrary : Functions::kOfProgram);
+  c::SelfTest test;
+  if (options.test_main) {
+    test = self_test_of(function, lowered_for_c(optimized, Functions::kInlined));
+    file.test = &test;
+  }
   return c::write(program, parameters_of(function), results_of(function), file);
 }
 

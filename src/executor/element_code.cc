@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -40,7 +43,7 @@ namespace {
 
 /// Threshold: Steps of an op whose code is written in place of a call, in C source: as long as the
 /// call. Not measured.
-constexpr std::int64_t kMostSteps = 4;
+constexpr std::size_t kMostSteps = 4;
 
 /// Arithmetic on one or two real numbers of one type, which nothing but its operands determines.
 bool may_be_function(const Node& node) {
@@ -75,15 +78,19 @@ const lower::MathFunction* function_of(const Node& node, Builder& builder) {
   const bool single = node.type().dtype == DType::kF32;
   const std::string_view of_library = node.op->text.c;
   const bool from_library = kind == Builder::Functions::kOfLibrary && !of_library.empty();
-  if (!from_library && element_work(node) <= kMostSteps) return nullptr;
   const std::string name = from_library ? std::string(of_library) + (single ? "f" : "")
                                         : std::string(node.op->name) + (single ? "_f32" : "_f64");
   auto& known = builder.program().functions;
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const auto& function) { return function.name == name; });
   if (found != known.end()) return &*found;
-  known.push_back(
-      {known.size() + 1, name, from_library ? nullptr : function_code(node, builder.contracts())});
+  std::shared_ptr<const lower::Program> code;
+  if (!from_library) {
+    code = function_code(node, builder.contracts());
+    // Beside its operands, where they are, its result, and the store.
+    if (code->code.size() <= kMostSteps + 2 * node.operands.size() + 2) return nullptr;
+  }
+  known.push_back({known.size() + 1, name, std::move(code)});
   return &known.back();
 }
 

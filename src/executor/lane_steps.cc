@@ -1,6 +1,7 @@
 // Steps of loops that are interchanged with their lanes: the elements of one lane, in registers.
 #include <utility>
 
+#include "executor/element_code.h"
 #include "executor/lowerer.h"
 #include "ir/element.h"
 #include "ir/loop_nest.h"

@@ -22,13 +22,6 @@ void expect_same_in_c(const Function& function, const std::vector<Literal>& argu
     EXPECT_EQ(difference(got[i], want[i], kExactly), "") << "result " << i << function.str();
 }
 
-class InC : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!has_c_compiler()) GTEST_SKIP() << "there is no C compiler (cc) on this machine";
-  }
-};
-
 struct House {
   Tensor slab, water, tank;
 };

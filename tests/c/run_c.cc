@@ -46,15 +46,15 @@ std::string read_file(const fs::path& path) {
 }
 
 /// `int call(arguments, results)` on the memory of literals.
-std::string caller_of(const c::File& file, const std::string& name, const COptions& options,
-                      const std::vector<TensorType>& arguments,
+std::string caller_of(const c::File& file, const std::vector<Literal>& arguments,
                       const std::vector<TensorType>& results) {
   std::string text = "#include <string.h>\n#include \"program.h\"\n";
   text += "int call(const void *const *arguments, void *const *results);\n";
   text += "int call(const void *const *arguments, void *const *results) {\n";
   const auto variable = [&](const char* suffix, const char* pointer) {
-    text += fmt::format("  static {0}_{1} {2}_memory;\n  {0}_{1} *const {2} = &{2}_memory;\n", name,
-                        suffix, pointer);
+    text +=
+        fmt::format("  static program_{0} {1}_memory;\n  program_{0} *const {1} = &{1}_memory;\n",
+                    suffix, pointer);
   };
   if (file.has_arguments) variable("in", "in");
   if (file.has_results) variable("out", "out");
@@ -69,13 +69,15 @@ std::string caller_of(const c::File& file, const std::string& name, const COptio
     }
   };
   text += "  (void)arguments;\n  (void)results;\n";
-  if (options.workspace == CWorkspace::kCaller && file.workspace_bytes > 0) {
+  if (file.arguments.find("work") != std::string::npos) {
     // What is in the workspace does not matter.
     text += "  memset(work, 0x5a, sizeof *work);\n";
     text += fmt::format("  if (sizeof *work != {}) return 2;\n", file.workspace_bytes);
   }
-  move(file.argument_leaves, arguments, true);
-  const std::string made = fmt::format("{}({})", name, file.arguments);
+  std::vector<TensorType> types;
+  for (const Literal& argument : arguments) types.push_back(argument.type());
+  move(file.argument_leaves, types, true);
+  const std::string made = fmt::format("program({})", file.arguments);
   text += file.returns_status ? "  if (" + made + ") return 1;\n" : "  " + made + ";\n";
   move(file.result_leaves, results, false);
   return text + "  return 0;\n}\n";
@@ -90,12 +92,17 @@ std::vector<Literal> run_c(const Function& function, const std::vector<Literal>&
                            const std::string& flags) {
   COptions options = given;
   options.name = "program";
-  const c::File file = executor::c_file(function, options);
+  return run_file(executor::c_file(function, options), arguments, function.results(), compiler,
+                  flags);
+}
+
+std::vector<Literal> run_file(const c::File& file, const std::vector<Literal>& arguments,
+                              const std::vector<TensorType>& result_types,
+                              const std::string& compiler, const std::string& flags) {
   const Folder folder;
   write_file(folder / "program.c", file.source);
   write_file(folder / "program.h", file.header);
-  write_file(folder / "call.c",
-             caller_of(file, options.name, options, function.params(), function.results()));
+  write_file(folder / "call.c", caller_of(file, arguments, result_types));
   const std::string path = (folder / "").string();
   const std::string command = fmt::format(
       "cd {} && {} -std=c99 {} {} -ffp-contract=off -fPIC -shared program.c call.c -o "
@@ -111,8 +118,8 @@ std::vector<Literal> run_c(const Function& function, const std::vector<Literal>&
   for (const Literal& argument : arguments) from.push_back(argument.bytes());
   std::vector<Literal> results;
   std::vector<void*> to;
-  results.reserve(function.results().size());
-  for (const TensorType& type : function.results()) {
+  results.reserve(result_types.size());
+  for (const TensorType& type : result_types) {
     results.push_back(Literal::zeros(type));
     to.push_back(results.back().mutable_bytes());
   }

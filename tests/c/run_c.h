@@ -1,9 +1,12 @@
 // Runs programs as C: written, compiled by the machine's C compiler, loaded and called.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
+#include "c/file.h"
 #include "rondo/c_source.h"
 #include "rondo/function.h"
 #include "rondo/literal.h"
@@ -24,5 +27,17 @@ inline constexpr const char* kStrict =
 std::vector<Literal> run_c(const Function& function, const std::vector<Literal>& arguments,
                            const COptions& options = {}, const std::string& compiler = "cc",
                            const std::string& flags = "-O1");
+
+/// The same of a program that was written already, as `program` with the header program.h.
+std::vector<Literal> run_file(const c::File& file, const std::vector<Literal>& arguments,
+                              const std::vector<TensorType>& results,
+                              const std::string& compiler = "cc", const std::string& flags = "-O1");
+
+class InC : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_c_compiler()) GTEST_SKIP() << "there is no C compiler (cc) on this machine";
+  }
+};
 
 }  // namespace rondo::testing

@@ -1,0 +1,14 @@
+// Lines of at most 100 columns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rondo::c {
+
+/// A statement behind so many spaces, broken at spaces that are in no index, without a line break
+/// at its end.
+std::string wrapped(std::string_view text, std::size_t indent);
+
+}  // namespace rondo::c
