@@ -144,7 +144,10 @@ void Writer::load(const Op& op) {
     made = bitcast(op.type, stored(type), std::move(made));
   }
   if (op.type == Type::kS64) state(op.result).narrow = false;
-  define(op.result, std::move(made));
+  // A variable for an argument is called what the argument is.
+  const auto access = single(address);
+  const bool argument = access && access->starts_with("in->");
+  define(op.result, std::move(made), argument ? std::string_view(*access).substr(4) : "t");
 }
 
 void Writer::store(const Op& op) {

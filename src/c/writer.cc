@@ -89,7 +89,7 @@ std::string Writer::text(Value value, Precedence least) { return parenthesized(u
 
 std::string Writer::name_of(Value value, std::string_view otherwise) {
   const auto found = wanted_.find(value);
-  return names_.unique(found == wanted_.end() ? std::string_view() : *found->second, otherwise);
+  return names_.unique(found == wanted_.end() ? otherwise : *found->second, "t");
 }
 
 std::string Writer::declared_type(Value value) const {
@@ -107,7 +107,7 @@ std::string Writer::variable(Value value, std::string_view otherwise) {
   return name;
 }
 
-void Writer::define(Value value, Expression made) {
+void Writer::define(Value value, Expression made, std::string_view name) {
   ValueState& now = state(value);
   if (now.uses == 0) return;
   const bool is_name = made.precedence == kPrimary && made.carried.empty() && !made.loads &&
@@ -119,11 +119,11 @@ void Writer::define(Value value, Expression made) {
     now.expression = std::move(made);
     return;
   }
-  declare(value, std::move(made));
+  declare(value, std::move(made), name);
 }
 
-void Writer::declare(Value value, Expression made) {
-  line(fmt::format("{} = {};", constant_variable(value, variable(value, "t")), made.text));
+void Writer::declare(Value value, Expression made, std::string_view name) {
+  line(fmt::format("{} = {};", constant_variable(value, variable(value, name)), made.text));
 }
 
 std::string Writer::constant_variable(Value value, std::string_view name) const {

@@ -94,8 +94,8 @@ class Writer {
   Expression use(Value value);
   std::string text(Value value, Precedence least);
   /// Gives a value its expression: written where it is used, or in a variable.
-  void define(Value value, Expression made);
-  void declare(Value value, Expression made);
+  void define(Value value, Expression made, std::string_view name = "t");
+  void declare(Value value, Expression made, std::string_view name = "t");
   void flush_loads();
   std::string name_of(Value value, std::string_view otherwise);
   /// The variable of a value that statements assign to.

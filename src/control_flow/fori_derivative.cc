@@ -26,19 +26,19 @@ std::vector<Tensor> fori_as_scan(const ir::Node& node, std::span<const Tensor> o
   const Tensor indices = fori_indices(node, operands[0]);
   const std::span<const Tensor> carry = operands.subspan(2, static_cast<std::size_t>(a.carries));
   const std::span<const Tensor> invariants = operands.subspan(2 + carry.size());
+  const std::vector<std::string> names = carry_paths(node.regions[0], 1, carry.size());
   const RegionCallable body = [&](std::span<const Tensor> leaves) {
     std::vector<Tensor> arguments{leaves.back()};
     append_tensors(arguments, leaves.first(carry.size()));
     append_tensors(arguments, invariants);
-    return Leaves{ir::Replay::inline_call(node.regions[0], arguments),
-                  leaf_names("carry", carry.size())};
+    return Leaves{ir::Replay::inline_call(node.regions[0], arguments), names};
   };
   ScanOptions options;
   options.reverse = a.reverse;
   options.unroll = a.unroll;
   options.checkpoint = a.checkpoint;
   options.name = a.name.empty() ? "fori" : a.name;
-  return detail::scan(body, {{carry.begin(), carry.end()}, leaf_names("carry", carry.size())},
+  return detail::scan(body, {{carry.begin(), carry.end()}, names},
                       {{indices}, {"xs"}}, options, node.location());
 }
 

@@ -51,6 +51,10 @@ std::optional<std::int64_t> growing_tape_rows(const ir::ReverseCall& call, std::
 
 // Shared by these.
 std::vector<std::string> leaf_names(const char* root, std::size_t count);
+/// The paths of carries that are called what parameters [first, first + count) of a region are
+/// called, with `suffix` behind: `carry.slab`.
+std::vector<std::string> carry_paths(const Function& region, std::size_t first, std::size_t count,
+                                     std::string_view suffix = "");
 void append_tensors(std::vector<Tensor>& to, std::span<const Tensor> more);
 
 }  // namespace rondo::control_flow

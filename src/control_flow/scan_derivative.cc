@@ -7,6 +7,7 @@
 
 #include "control_flow/call.h"
 #include "control_flow/carry.h"
+#include "control_flow/loop_derivatives.h"
 #include "control_flow/scan.h"
 #include "control_flow/split.h"
 #include "fmt/format.h"
@@ -129,7 +130,7 @@ std::vector<Tensor> scan_of_segments(const ir::Node& node, std::span<const Tenso
     Leaves out{
         detail::checkpoint(run, {{leaves.begin(), leaves.end()}, paths("p", leaves.size())}, at),
         {}};
-    out.paths = paths("carry", parts.carries);
+    out.paths = carry_paths(node.regions[0], 0, parts.carries);
     const std::vector<std::string> ys = paths("y", parts.ys);
     out.paths.insert(out.paths.end(), ys.begin(), ys.end());
     return out;
@@ -139,7 +140,7 @@ std::vector<Tensor> scan_of_segments(const ir::Node& node, std::span<const Tenso
   options.unroll = 1;
   options.checkpoint = Checkpoint::tape();
   std::vector<Tensor> results =
-      detail::scan(segment, {{carry.begin(), carry.end()}, paths("carry", parts.carries)},
+      detail::scan(segment, {{carry.begin(), carry.end()}, carry_paths(node.regions[0], 0, parts.carries)},
                    {stacked, paths("xs", parts.xs)}, options, at);
   for (std::size_t y = parts.carries; y < results.size(); y++) {
     const TensorType& row = node.regions[0].outputs()[y].type();
@@ -197,6 +198,17 @@ struct ScanTape {
   std::vector<Tensor> last;        // the carries after the last trip
   std::vector<TensorType> results;
 
+  /// The first of the carry: cotangents are named as the carries and invariants are whose they are.
+  void name_cotangents(std::vector<std::string>& names) const {
+    const std::vector<std::string> all =
+        carry_paths(joint.function, 0, joint.parameters, "_cotangent");
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < carries; i++)
+      if (joint.active[i]) names[at++] = all[i];
+    for (const std::size_t parameter : joint.given)
+      if (joint.summed[parameter]) names[at++] = all[parameter];
+  }
+
   void pull_back(std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) const {
     // The carry: cotangents of the carries, sums of the cotangents of invariants, `split.next`,
     // `joint.undone`.
@@ -213,6 +225,7 @@ struct ScanTape {
       if (joint.active[i]) rows.values.push_back(ir::full_tangent(cotangents[i], results[i]));
     }
     init.paths = paths("carry", init.values.size());
+    name_cotangents(init.paths);
     rows.paths = paths("xs", rows.values.size());
     const RegionCallable body = [&](std::span<const Tensor> leaves) {
       const std::span<const Tensor> carry = leaves.first(init.values.size());

@@ -22,6 +22,15 @@ std::vector<std::string> leaf_names(const char* root, std::size_t count) {
   return all;
 }
 
+std::vector<std::string> carry_paths(const Function& region, std::size_t first, std::size_t count,
+                                     std::string_view suffix) {
+  const std::vector<std::string> names = region.param_names();
+  std::vector<std::string> all;
+  for (std::size_t i = first; i < first + count; i++)
+    all.push_back(fmt::format("{}{}{}", names[i].starts_with("carry") ? "" : "carry.", names[i], suffix));
+  return all;
+}
+
 void append_tensors(std::vector<Tensor>& to, std::span<const Tensor> more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -33,18 +42,18 @@ std::vector<Tensor> while_as_scan(const ir::Node& node, std::span<const Tensor> 
   const auto& a = node.attrs<WhileAttributes>();
   const std::size_t carries = static_cast<std::size_t>(a.carries);
   const std::span<const Tensor> invariants = operands.subspan(carries);
+  const std::vector<std::string> names = carry_paths(node.regions[1], 0, carries);
   const RegionCallable body = [&](std::span<const Tensor> leaves) {
     std::vector<Tensor> arguments(leaves.begin(), leaves.end());
     append_tensors(arguments, invariants);
-    return Leaves{ir::Replay::inline_call(node.regions[1], arguments),
-                  leaf_names("carry", carries)};
+    return Leaves{ir::Replay::inline_call(node.regions[1], arguments), names};
   };
   ScanOptions options;
   options.length = *a.trip_count;
   options.checkpoint = a.checkpoint;
   options.name = a.name.empty() ? "while" : a.name;
   return detail::scan(
-      body, {{operands.begin(), operands.begin() + a.carries}, leaf_names("carry", carries)}, {},
+      body, {{operands.begin(), operands.begin() + a.carries}, names}, {},
       options, node.location());
 }
 
@@ -61,8 +70,8 @@ std::vector<Tensor> while_by_periods(const ir::Node& node, std::span<const Tenso
     append_tensors(all, operands.subspan(carries));
     return ir::Replay::inline_call(region, all);
   };
-  std::vector<std::string> names = leaf_names("carry", carries);
-  names.emplace_back("trips");
+  std::vector<std::string> names = carry_paths(node.regions[1], 0, carries);
+  names.emplace_back("carry.trips");
   const RegionCallable go_on = [&](std::span<const Tensor> state) {
     return Leaves{run(node.regions[0], state.first(carries)), {"condition"}};
   };
