@@ -1,5 +1,5 @@
-# Installs the library, the headers, the sources for header-only use, the CMake package and a
-# pkg-config file.
+# Installs the library, the headers, the sources for header-only use, the CMake package, a pkg-config
+# file, and what debuggers read.
 
 include(CMakePackageConfigHelpers)
 
@@ -23,6 +23,17 @@ install(
   NAMESPACE rondo::
   FILE rondo-targets.cmake
   DESTINATION "${rondo_cmake_dir}")
+
+install(FILES "${rondo_gdb_script}" "${PROJECT_SOURCE_DIR}/debug/rondo.natvis"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/rondo")
+if(BUILD_SHARED_LIBS AND RONDO_GDB_PRINTERS)
+  set(rondo_gdb_dir "${CMAKE_INSTALL_LIBDIR}")
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(rondo_gdb_dir "${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR}")
+  endif()
+  install(FILES "${rondo_gdb_script}" DESTINATION "${rondo_gdb_dir}"
+          RENAME "$<TARGET_FILE_NAME:rondo>-gdb.py")
+endif()
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/rondo-config.cmake.in"

@@ -65,6 +65,7 @@ class KnownValue : public rondo::detail::Counted {
   const Node* node_if_made() const noexcept { return node_.load(std::memory_order_acquire); }
 
  private:
+  friend struct DebuggerLayout;
   const bool is_part_ = false;
   std::uint64_t id_ = 0;
   Literal literal_;

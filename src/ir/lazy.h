@@ -85,6 +85,7 @@ class LazyCell {
   void set_arrays(std::vector<pjrt::DeviceArray> arrays, Claim claim) const;
 
  private:
+  friend struct DebuggerLayout;
   /// Whether the values were computed on devices. Another thread may copy them to the host or
   /// compute them there meanwhile, so having values does not imply that they are on a device.
   bool is_elsewhere() const noexcept {
@@ -94,10 +95,10 @@ class LazyCell {
 
   const OpDef& op_;
   const pjrt::ShardedArray parts_;
-  mutable std::mutex mutex_;
-  mutable Tensor definition_;
   mutable std::atomic<const std::vector<pjrt::DeviceArray>*> arrays_{nullptr};
   mutable std::atomic<const LazyValues*> values_{nullptr};
+  mutable std::mutex mutex_;
+  mutable Tensor definition_;
 };
 
 /// A tensor whose value is on a device.

@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "fmt/format.h"
+#include "ir/debuggers.h"
 #include "ir/known_value.h"
 #include "ir/lazy.h"
 #include "rondo/detail/reference_count.h"
