@@ -24,9 +24,9 @@ House minute(const House& h, const Tensor& power) {
 
 /// What the next 20 minutes cost: how far the floor ends from the target, and the power.
 Tensor cost(const Tensor& power, const House& now, const Tensor& target) {
-  const House end = rondo::fori_loop(
-      0, 20, [&](const Tensor&, const House& h) { return minute(h, power); }, now,
-      {.name = "look_ahead"});
+  const House end =
+      rondo::fori_loop(0, 20, [&](const Tensor&, const House& h) { return minute(h, power); }, now,
+                       {.name = "look_ahead"});
   const Tensor off = end.slab - target;
   return off * off + 0.01f * power * power;
 }

@@ -103,8 +103,10 @@ std::vector<Tensor> traced_for(const RegionCallable& body, const Tensor& first, 
   const std::string called = construct_name("fori_loop", attributes.name);
   std::vector<TensorType> types = types_of(init.values);
   types.insert(types.begin(), first.type());
-  std::vector<std::string> names = short_names(init.paths);
-  names.insert(names.begin(), "i");
+  // Paths from a user's tree, or names that a region has, in which a dot is part of the name.
+  std::vector<std::string> names{"i"};
+  for (const std::string& path : init.paths)
+    names.push_back(path.starts_with("carry.") ? path.substr(6) : path);
   RegionTrace step((attributes.name.empty() ? "for" : attributes.name) + "_body",
                    "the body of " + called, types, names, body, at);
   ir::Operands operands{first, limit};

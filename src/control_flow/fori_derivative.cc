@@ -38,8 +38,8 @@ std::vector<Tensor> fori_as_scan(const ir::Node& node, std::span<const Tensor> o
   options.unroll = a.unroll;
   options.checkpoint = a.checkpoint;
   options.name = a.name.empty() ? "fori" : a.name;
-  return detail::scan(body, {{carry.begin(), carry.end()}, names},
-                      {{indices}, {"xs"}}, options, node.location());
+  return detail::scan(body, {{carry.begin(), carry.end()}, names}, {{indices}, {"xs"}}, options,
+                      node.location());
 }
 
 std::vector<Tensor> fori_as_while(const ir::Node& node, std::span<const Tensor> operands) {

@@ -139,9 +139,9 @@ std::vector<Tensor> scan_of_segments(const ir::Node& node, std::span<const Tenso
   options.length = segments;
   options.unroll = 1;
   options.checkpoint = Checkpoint::tape();
-  std::vector<Tensor> results =
-      detail::scan(segment, {{carry.begin(), carry.end()}, carry_paths(node.regions[0], 0, parts.carries)},
-                   {stacked, paths("xs", parts.xs)}, options, at);
+  std::vector<Tensor> results = detail::scan(
+      segment, {{carry.begin(), carry.end()}, carry_paths(node.regions[0], 0, parts.carries)},
+      {stacked, paths("xs", parts.xs)}, options, at);
   for (std::size_t y = parts.carries; y < results.size(); y++) {
     const TensorType& row = node.regions[0].outputs()[y].type();
     results[y] = reshape(results[y], stacked_type(row, 0, segments * period).shape.vector());

@@ -27,7 +27,8 @@ std::vector<std::string> carry_paths(const Function& region, std::size_t first, 
   const std::vector<std::string> names = region.param_names();
   std::vector<std::string> all;
   for (std::size_t i = first; i < first + count; i++)
-    all.push_back(fmt::format("{}{}{}", names[i].starts_with("carry") ? "" : "carry.", names[i], suffix));
+    all.push_back(
+        fmt::format("{}{}{}", names[i].starts_with("carry") ? "" : "carry.", names[i], suffix));
   return all;
 }
 
@@ -52,9 +53,8 @@ std::vector<Tensor> while_as_scan(const ir::Node& node, std::span<const Tensor> 
   options.length = *a.trip_count;
   options.checkpoint = a.checkpoint;
   options.name = a.name.empty() ? "while" : a.name;
-  return detail::scan(
-      body, {{operands.begin(), operands.begin() + a.carries}, names}, {},
-      options, node.location());
+  return detail::scan(body, {{operands.begin(), operands.begin() + a.carries}, names}, {}, options,
+                      node.location());
 }
 
 /// A while of at most N trips, by periods: a while of at most N / p checkpointed ones. Its state is

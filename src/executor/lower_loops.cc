@@ -158,18 +158,22 @@ void Lowerer::take_parameters(Construct& construct) {
   if (options_.names) name_carries(construct);
 }
 
+void Lowerer::name_carry(const LoopParts& parts, std::size_t carry, Value value,
+                         std::string_view suffix) {
+  if (!options_.names) return;
+  builder_.program().names.emplace_back(
+      value, parts.body.param_names()[parts.before + carry] + std::string(suffix));
+}
+
 void Lowerer::name_carries(const Construct& construct) {
   const LoopParts parts(*construct.node);
-  const std::vector<std::string> names = parts.body.param_names();
-  auto& named = builder_.program().names;
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const Place& now = construct.arguments[i];
-    const std::string& name = names[parts.before + i];
     if (now.in_registers()) {
-      for (const Value part : now.element) named.emplace_back(part, name);
+      for (const Value part : now.element) name_carry(parts, i, part);
     } else if (construct.carried[i].double_buffer != lower::kNone) {
-      named.emplace_back(now.pointer, name);
-      named.emplace_back(construct.carried[i].double_buffer, name + "_next");
+      name_carry(parts, i, now.pointer);
+      name_carry(parts, i, construct.carried[i].double_buffer, "_next");
     }
   }
 }

@@ -144,6 +144,8 @@ struct OpenLanes {
   std::vector<std::uint32_t> fors = {};      // the loops around the innermost
 };
 
+struct LoopParts;
+
 class Lowerer {
  public:
   Lowerer(const MakeKernel& make_kernel, const LoweringOptions& options)
@@ -327,6 +329,8 @@ class Lowerer {
   void take_parameters(Construct& construct);
   /// Program::names.
   void name_carries(const Construct& construct);
+  void name_carry(const LoopParts& parts, std::size_t carry, Value value,
+                  std::string_view suffix = "");
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
   /// products read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "c/file.h"
-#include "c/run_c.h"
 #include "lower/builder.h"
 #include "lower/opcodes.h"
+#include "support/run_c.h"
 
 namespace rondo::testing {
 namespace {
@@ -23,7 +23,7 @@ constexpr Type kTypes[] = {Type::kPred, Type::kS8,  Type::kS16, Type::kS32, Type
                            Type::kU8,   Type::kU16, Type::kU32, Type::kU64, Type::kF16,
                            Type::kBF16, Type::kF32, Type::kF64};
 
-DType dtype_of(Type type) { return static_cast<DType>(type); }
+DType dtype_for(Type type) { return static_cast<DType>(type); }
 
 /// Numbers at which ops differ between machines.
 template <class T>
@@ -107,7 +107,7 @@ class Ops {
         2 * (std::find(std::begin(kTypes), std::end(kTypes), type) - std::begin(kTypes)));
     const Literal &a = arguments_[first], &b = arguments_[first + 1];
     const std::int64_t count = a.elements(), from = lower::width(type), width = lower::width(to);
-    Literal want = Literal::zeros({dtype_of(to), Shape({count})});
+    Literal want = Literal::zeros({dtype_for(to), Shape({count})});
     const Value out =
         builder_.buffer({lower::Storage::kResult, static_cast<std::uint32_t>(wanted_.size()), 0,
                          want.type().bytes()});

@@ -2,10 +2,10 @@
 // compared bit for bit with the reference.
 #include <gtest/gtest.h>
 
-#include "c/run_c.h"
 #include "rondo/rondo.h"
 #include "support/compare.h"
 #include "support/program.h"
+#include "support/run_c.h"
 
 namespace rondo::testing {
 namespace {

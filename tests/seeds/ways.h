@@ -1,11 +1,13 @@
 // Runs one program in every way that it can be run.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "support/expect.h"
+#include "support/run_c.h"
 
 namespace rondo::testing {
 
@@ -19,8 +21,11 @@ std::vector<Literal> values_of(const Tree& tree) {
   return values;
 }
 
-/// Passes the leaves of f(args...) to `check`, three or four times: jitted; compiled without the
-/// passes, and with them; and evaluated op by op, unless that takes too long.
+/// Once, and not for each executor that the tests are run on.
+inline bool runs_c() { return std::getenv("RONDO_EXECUTOR") == nullptr && has_c_compiler(); }
+
+/// Passes the leaves of f(args...) to `check`, several times: jitted; compiled without the passes,
+/// and with them; as C; and evaluated op by op, unless that takes too long.
 template <class Check, class F, class... Args>
 void each_way(Eager eager, const Check& check, const F& f, const Args&... args) {
   {
@@ -37,6 +42,10 @@ void each_way(Eager eager, const Check& check, const F& f, const Args&... args) 
   for (const bool optimize : {false, true}) {
     SCOPED_TRACE(optimize ? "compiled" : "compiled without passes");
     check(compile(program, {.optimize = optimize}).run(arguments));
+  }
+  if (runs_c()) {
+    SCOPED_TRACE("as C");
+    check(run_c(program, arguments, {.has_double = true}));
   }
   if (eager == Eager::kNo) return;
   SCOPED_TRACE("eager");

@@ -1,8 +1,10 @@
-#include "c/run_c.h"
+#include "support/run_c.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +51,7 @@ std::string read_file(const fs::path& path) {
 std::string caller_of(const c::File& file, const std::vector<Literal>& arguments,
                       const std::vector<TensorType>& results) {
   std::string text = "#include <string.h>\n#include \"program.h\"\n";
+  text += "#ifdef __cplusplus\nextern \"C\"\n#endif\n";
   text += "int call(const void *const *arguments, void *const *results);\n";
   text += "int call(const void *const *arguments, void *const *results) {\n";
   const auto variable = [&](const char* suffix, const char* pointer) {
@@ -85,6 +88,20 @@ std::string caller_of(const c::File& file, const std::vector<Literal>& arguments
 
 }  // namespace
 
+int run_test_main(const CSource& source, const std::string& name) {
+  const Folder folder;
+  write_file(folder / (name + ".c"), source.source);
+  write_file(folder / (name + ".h"), source.header);
+  std::string macro = name + "_TEST_MAIN";
+  for (char& c : macro) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string command =
+      fmt::format("cd {} && cc -std=c99 -O1 {} -D{} {}.c -o test -lm > errors 2>&1",
+                  (folder / "").string(), kStrict, macro, name);
+  if (std::system(command.c_str()) != 0) throw std::runtime_error(read_file(folder / "errors"));
+  const int status = std::system((folder / "test").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 bool has_c_compiler() { return std::system("cc --version > /dev/null 2>&1") == 0; }
 
 std::vector<Literal> run_c(const Function& function, const std::vector<Literal>& arguments,
@@ -105,7 +122,7 @@ std::vector<Literal> run_file(const c::File& file, const std::vector<Literal>& a
   write_file(folder / "call.c", caller_of(file, arguments, result_types));
   const std::string path = (folder / "").string();
   const std::string command = fmt::format(
-      "cd {} && {} -std=c99 {} {} -ffp-contract=off -fPIC -shared program.c call.c -o "
+      "cd {} && {} {} {} -ffp-contract=off -fPIC -shared program.c call.c -o "
       "program.so -lm > errors 2>&1",
       path, compiler, flags, kStrict);
   if (std::system(command.c_str()) != 0)
@@ -114,6 +131,7 @@ std::vector<Literal> run_file(const c::File& file, const std::vector<Literal>& a
   if (library == nullptr) throw std::runtime_error(dlerror());
   using Call = int (*)(const void* const*, void* const*);
   const auto call = reinterpret_cast<Call>(dlsym(library, "call"));
+  if (call == nullptr) throw std::runtime_error("the library has no function `call`");
   std::vector<const void*> from;
   for (const Literal& argument : arguments) from.push_back(argument.bytes());
   std::vector<Literal> results;
