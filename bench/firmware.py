@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Code size, memory and instructions of programs on a Cortex-M4F, beside CasADi's C of the same programs.
+"""Code size, memory and instructions of programs on a Cortex-M4F, beside CasADi's C of the same programs. Memory is the
+workspace and the largest stack frame.
 
 Usage: firmware.py FIRMWARE_PROGRAMS   (build/release/tests/firmware_programs)
 
@@ -128,7 +129,7 @@ def of_rondo(folder, name, workspace):
     declarations += f"static void call(void) {{ {name}(&in, &out{work}); }}\n"
     fill = "  for (k = 0; k < (int)(sizeof in / 4); ++k) ((float *)&in)[k] = (float)(k % 7 + 1) * 0.25f;"
     lines = (folder / f"{name}.c").read_text().split("\n/* Returns how many")[0].count("\n")
-    return lines, sections(place), workspace, measured(folder, name, [place], declarations, fill)
+    return lines, sections(place), workspace + m4.stack_of(place), measured(folder, name, [place], declarations, fill)
 
 
 def of_casadi(folder, name):
@@ -136,7 +137,8 @@ def of_casadi(folder, name):
     os.chdir(folder)
     function.generate(f"{name}_ca.c", {"casadi_real": "float", "casadi_int": "int", "with_header": True})
     place = folder / f"{name}_ca.o"
-    m4.call(["arm-none-eabi-gcc", *m4.PROCESSOR, "-std=c99", "-O2", "-c", folder / f"{name}_ca.c", "-o", place])
+    m4.call(["arm-none-eabi-gcc", *m4.PROCESSOR, "-std=c99", "-fstack-usage", "-O2", "-c", folder / f"{name}_ca.c",
+             "-o", place])
     inputs = sum(function.nnz_in(i) for i in range(function.n_in()))
     outputs = sum(function.nnz_out(i) for i in range(function.n_out()))
     declarations = f'#include "{name}_ca.h"\nstatic float in[{inputs}], out[{outputs}], w[f_SZ_W + 1];\n'
@@ -152,11 +154,11 @@ def of_casadi(folder, name):
     fill = f"  for (k = 0; k < {inputs}; ++k) in[k] = (float)(k % 7 + 1) * 0.25f;"
     workspace = 4 * function.sz_w() + 4 * function.sz_iw() + 4 * (function.sz_arg() + function.sz_res())
     lines = (folder / f"{name}_ca.c").read_text().count("\n")
-    return lines, sections(place), workspace, measured(folder, name, [place], declarations, fill)
+    return lines, sections(place), workspace + m4.stack_of(place), measured(folder, name, [place], declarations, fill)
 
 
 def main():
-    print("| program | | lines | code and constants, bytes | workspace, bytes | instructions |\n|---|---|---|---|---|---|")
+    print("| program | | lines | code and constants, bytes | memory, bytes | instructions |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         for line in m4.call([os.path.abspath(sys.argv[1]), folder]).splitlines():

@@ -19,6 +19,7 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", 
 # Only what C has for a type that is passed on; no allocation, no double, none of its conversions.
 ALLOWED = {"fmaf", "nearbyintf", "floorf", "ceilf", "truncf", "sqrtf", "fabsf", "memset", "memcpy"}
 SECONDS = 60
+MOST_STACK = 256  # bytes: arrays are in the workspace
 
 
 def call(command, **options):
@@ -30,8 +31,18 @@ def call(command, **options):
 
 def compiled(folder, name, optimize, define=()):
     place = folder / f"{name}{optimize}.o"
-    call(["arm-none-eabi-gcc", *PROCESSOR, *STRICT, optimize, *define, "-c", folder / f"{name}.c", "-o", place])
+    call(["arm-none-eabi-gcc", *PROCESSOR, *STRICT, "-fstack-usage", optimize, *define, "-c", folder / f"{name}.c",
+          "-o", place])
     return place
+
+
+def stack_of(place):
+    """The largest frame of an object's functions, in bytes. They do not recurse, and call one another two deep."""
+    lines = [line.split("\t") for line in place.with_suffix(".su").read_text().splitlines()]
+    unbounded = [line[0] for line in lines if line[2] != "static"]
+    if unbounded:
+        sys.exit(f"the stack of {', '.join(unbounded)} has no bound")
+    return max(int(line[1]) for line in lines)
 
 
 def needs(place):
@@ -56,9 +67,12 @@ def link(folder, name, objects):
 
 def check(folder, name):
     for optimize in ["-O2", "-Os"]:
-        foreign = needs(compiled(folder, name, optimize)) - ALLOWED
+        place = compiled(folder, name, optimize)
+        foreign = needs(place) - ALLOWED
         if foreign:
             return f"the object needs {', '.join(sorted(foreign))}"
+        if stack_of(place) > MOST_STACK:
+            return f"{optimize}: a function takes {stack_of(place)} bytes of stack"
         test = compiled(folder, name, optimize, [f"-D{name.upper()}_TEST_MAIN"])
         done = emulate(link(folder, name, [test]))
         if done.returncode != 0:
