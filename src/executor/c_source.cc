@@ -14,7 +14,6 @@
 #include "lower/passes/dead_code.h"
 #include "lower/passes/forward_stores.h"
 #include "lower/passes/induction.h"
-#include "passes/expand.h"
 #include "passes/growing_tapes.h"
 #include "passes/inline_calls.h"
 #include "passes/optimize.h"
@@ -38,8 +37,7 @@ std::shared_ptr<const lower::Kernel> no_kernel(const ir::Node& node, std::uint32
 }
 
 lower::Program lowered_for_c(const Function& function, lower::Builder::Functions functions) {
-  Function expanded = passes::expand(function, passes::Target::kInterpreter);
-  if (std::optional<Function> loops = for_loops(function)) expanded = *std::move(loops);
+  const Function expanded = for_loops_alone(function);
   if (const std::string why_not = why_not_lowered(expanded); !why_not.empty())
     throw TraceError("to_c_source of '" + function.name() + "': " + why_not);
   const Interchanges interchanges(expanded, false);

@@ -7,7 +7,9 @@
 #include "executor/branch_work.h"
 #include "executor/interchange.h"
 #include "executor/names.h"
+#include "executor/region_plan.h"
 #include "ir/function_data.h"
+#include "ir/loop_nest.h"
 #include "native/target.h"
 #include "passes/expand.h"
 
@@ -22,24 +24,24 @@ ir::LoopCode loop_code() {
           .has_strided_vectors = target != nullptr && target->most_lane_stride > 0};
 }
 
-}  // namespace
+/// An elementwise kernel of ops whose elements loops can compute; or one whose record says so.
+bool decomposes(const Node& node, const ir::LoopCode& code) {
+  const ir::OpDef& op = *node.op;
+  if (op.expansion.is_preferred) return op.expansion.is_preferred(node, code);
+  return op.runs() && op.expansion.rule && !op.structure.element &&
+         op.cost == ir::Cost::kElementwise;
+}
 
-std::optional<Function> for_loops(const Function& function) {
-  // An elementwise kernel of ops whose elements loops can compute; or one whose record says so.
-  const auto decomposes = [code = loop_code()](const Node& node) {
-    const ir::OpDef& op = *node.op;
-    if (op.expansion.is_preferred) return op.expansion.is_preferred(node, code);
-    return op.runs() && op.expansion.rule && !op.structure.element &&
-           op.cost == ir::Cost::kElementwise;
-  };
-  const auto is_other = [&](const Node* node) {
-    return node->op->construct.lane_loop || node->op->expansion.in_lanes || decomposes(*node);
-  };
-  const std::vector<Function> regions = ir::regions_inside_out(function);
-  if (std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
-        return std::any_of(region.body().begin(), region.body().end(), is_other);
-      }))
-    return std::nullopt;
+/// A kernel that a rule can replace.
+bool is_replaceable_kernel(const Node& node) {
+  const ir::OpExpansion& expansion = node.op->expansion;
+  if (!node.op->runs() || node.op->observer) return false;
+  if (!expansion.rule && !expansion.in_lanes && !expansion.in_loops) return false;
+  return strategy_of(node) == Strategy::kKernel && !ir::has_loops<ir::Contraction>(node);
+}
+
+Function expanded_for_loops(const Function& function, passes::Chooses decomposes_node,
+                            const ir::LoopCode& code) {
   BranchWork branches;
   const auto keeps = [&](const Node& node) {
     return node.op->construct.lane_loop &&
@@ -48,7 +50,32 @@ std::optional<Function> for_loops(const Function& function) {
   const auto declines = [&](const Node& node) {
     return !node.op->construct.lane_loop || branches.is_too_deep(node);
   };
-  return passes::expand(function, keeps, declines, decomposes);
+  return passes::expand(function, keeps, declines, decomposes_node, code);
+}
+
+}  // namespace
+
+std::optional<Function> for_loops(const Function& function) {
+  const auto decomposes_node = [code = loop_code()](const Node& node) {
+    return decomposes(node, code);
+  };
+  const auto is_other = [&](const Node* node) {
+    return node->op->construct.lane_loop || node->op->expansion.in_lanes || decomposes_node(*node);
+  };
+  const std::vector<Function> regions = ir::regions_inside_out(function);
+  if (std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
+        return std::any_of(region.body().begin(), region.body().end(), is_other);
+      }))
+    return std::nullopt;
+  return expanded_for_loops(function, decomposes_node, loop_code());
+}
+
+Function for_loops_alone(const Function& function) {
+  const ir::LoopCode code{.calls_kernels = false, .is_native = true};
+  const auto decomposes_node = [&](const Node& node) {
+    return decomposes(node, code) || is_replaceable_kernel(node);
+  };
+  return expanded_for_loops(function, decomposes_node, code);
 }
 
 namespace {

@@ -15,6 +15,10 @@ namespace rondo::executor {
 /// Nothing if the function would not change.
 std::optional<Function> for_loops(const Function& function);
 
+/// The same for code that calls no kernels, on any machine: they are expanded as well, except where
+/// no rule says how, observers, and products of matrices that loops compute.
+Function for_loops_alone(const Function& function);
+
 /// The same, but branches that enclose all loops inside them do not become such loops: a run with
 /// limits keeps the state of those loops, which is that of all lanes. Nothing if there are none.
 std::optional<Function> with_loops_outermost(Function function);

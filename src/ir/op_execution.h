@@ -29,6 +29,7 @@ struct OpKernel {
 
 /// Properties of the code that an executor's loops compile to.
 struct LoopCode {
+  bool calls_kernels = true;         // else all ops are loops, in the end: C source
   bool is_native = false;            // machine code, in which a select costs less than a call
   bool has_strided_vectors = false;  // vectors of elements that are not adjacent in memory
 };
@@ -39,6 +40,8 @@ struct OpExpansion {
   /// The same if an inactive lane must have no visible effect: it computes on the values of an
   /// active one.
   ExpandRule in_safe_lanes = nullptr;
+  /// The same for code without kernels, in loops: its length does not grow with the sizes.
+  ExpandRule in_loops = nullptr;
   /// `rule` and `in_lanes` copy the nodes of the regions unchanged, so that these may be expanded
   /// afterwards: each is copied once, however deeply it is nested.
   bool inlines_regions = false;

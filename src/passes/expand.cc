@@ -94,11 +94,13 @@ class Expander : public ir::FunctionVisitor {
   };
 
   explicit Expander(Target target) : target_(target) {}
-  Expander(Chooses keeps, std::optional<Chooses> declines, Chooses decomposes)
+  Expander(Chooses keeps, std::optional<Chooses> declines, Chooses decomposes,
+           const ir::LoopCode& code = {})
       : target_(Target::kInterpreter),
         keeps_(keeps),
         declines_(declines),
-        decomposes_(decomposes) {}
+        decomposes_(decomposes),
+        code_(code) {}
 
   const Function& result_of(const Function& source) const {
     return done_.at(source.identity()).result;
@@ -179,15 +181,25 @@ class Expander : public ir::FunctionVisitor {
     frame.body.push_back(std::move(rebuilt));
   }
 
+  ir::ExpandRule rule_of(const Node& node) const {
+    const ir::OpExpansion& expansion = node.op->expansion;
+    if (runs_here(target_) && ir::counts(node)) return node.op->construct.counted;
+    if (!code_.calls_kernels) return rule_without_kernels(node);
+    if (keeps_ && expansion.in_lanes) return expansion.in_lanes;
+    if (target_ == Target::kInspected && expansion.in_safe_lanes) return expansion.in_safe_lanes;
+    return expansion.rule;
+  }
+  ir::ExpandRule rule_without_kernels(const Node& node) const {
+    const ir::OpExpansion& expansion = node.op->expansion;
+    const bool in_lanes = !expansion.is_preferred || expansion.is_preferred(node, code_);
+    if (expansion.in_lanes && in_lanes) return expansion.in_lanes;
+    if (expansion.in_loops) return expansion.in_loops;
+    return expansion.rule ? expansion.rule : expansion.in_lanes;
+  }
+
   /// Queues the expansion of `mapped`, which is `original` on the operands of the new program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth, int deeper) {
-    const bool by_lane = keeps_ && mapped->op->expansion.in_lanes;
-    const bool in_safe_lanes = target_ == Target::kInspected && mapped->op->expansion.in_safe_lanes;
-    const bool counts = runs_here(target_) && ir::counts(*mapped);
-    const ir::ExpandRule rule = counts          ? mapped->op->construct.counted
-                                : by_lane       ? mapped->op->expansion.in_lanes
-                                : in_safe_lanes ? mapped->op->expansion.in_safe_lanes
-                                                : mapped->op->expansion.rule;
+    const ir::ExpandRule rule = rule_of(*mapped);
     if (!rule) cannot_expand(mapped, target_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {
@@ -269,6 +281,7 @@ class Expander : public ir::FunctionVisitor {
 
   Target target_;
   std::optional<Chooses> keeps_, declines_, decomposes_;
+  ir::LoopCode code_;
   const Node* inlined_ = nullptr;  // the next node, if its regions are left as they are
   absl::flat_hash_map<const void*, Done> done_;
 };
@@ -291,8 +304,9 @@ Function expand(const Function& function, Chooses keeps, Chooses decomposes) {
   return run_expander(function, Expander(keeps, std::nullopt, decomposes));
 }
 
-Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses decomposes) {
-  return run_expander(function, Expander(keeps, declines, decomposes));
+Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses decomposes,
+                const ir::LoopCode& code) {
+  return run_expander(function, Expander(keeps, declines, decomposes, code));
 }
 
 }  // namespace rondo::passes

@@ -34,8 +34,11 @@ Function expand(const Function& function, Target target);
 /// regions expanded; and they expand nodes that `decomposes` accepts although they could keep them.
 using Chooses = absl::FunctionRef<bool(const ir::Node& node)>;
 /// `declines` tells of nodes whose regions are not expanded yet that `keeps` would reject them.
-/// Without it, or if it cannot tell, regions are expanded first.
+/// Without it, or if it cannot tell, regions are expanded first. For code that calls no kernels a
+/// node is expanded in lanes if these have no choice or prefer it (OpExpansion), else in loops, and
+/// else by the rule for all executors.
 Function expand(const Function& function, Chooses keeps, Chooses decomposes);
-Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses decomposes);
+Function expand(const Function& function, Chooses keeps, Chooses declines, Chooses decomposes,
+                const ir::LoopCode& code);
 
 }  // namespace rondo::passes
