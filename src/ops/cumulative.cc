@@ -186,16 +186,25 @@ bool has_few_elements(const Node& node, const ir::LoopCode&) {
                         count <= (node.type().elements() == count ? kFew : kFewOfRows));
 }
 
+DType accumulated_dtype(const Node& node) {
+  DType accumulated = node.type().dtype;
+  with_combiner(node.attrs<CumulativeAttributes>().combiner, node.type().dtype,
+                [&]<class T, class Combine>() {
+                  using Acc = decltype(cumulative_type<T, Combine>());
+                  if (!std::is_same_v<T, Acc>) accumulated = dtype_of<Acc>;
+                });
+  return accumulated;
+}
+
 /// One element after the other, in the order of the kernel.
 std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor> operands) {
   const auto& attributes = node.attrs<CumulativeAttributes>();
   const SourceLocation at = node.location();
   const DType dtype = node.type().dtype;
-  DType accumulated = dtype;
+  const DType accumulated = accumulated_dtype(node);
   bool joins_parts = false;
   with_combiner(attributes.combiner, dtype, [&]<class T, class Combine>() {
     using Acc = decltype(cumulative_type<T, Combine>());
-    if (!std::is_same_v<T, Acc>) accumulated = dtype_of<Acc>;
     joins_parts = kJoinsParts<T, Acc>;
   });
   const auto axis = static_cast<std::size_t>(attributes.axis);
@@ -225,6 +234,30 @@ std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor>
   }
   if (attributes.reverse) std::reverse(totals.begin(), totals.end());
   return {concatenate(totals, attributes.axis, at)};
+}
+
+/// One slice after the other. Of many in f32 the kernel adds a few before they join the total.
+std::vector<Tensor> cumulative_in_loops(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope at(node.location());
+  const auto& [combiner, axis, reverse] = node.attrs<CumulativeAttributes>();
+  const Tensor& x = operands[0];
+  if (x.type().elements() == 0) return {x};
+  const std::int64_t count = x.dim(axis);
+  std::vector<std::int64_t> sizes = x.shape().vector();
+  sizes[static_cast<std::size_t>(axis)] = 1;
+  const auto slice_at = [&](const Tensor& all, const Tensor& i) {
+    std::vector<Tensor> starts(sizes.size(), Tensor(0));
+    starts[static_cast<std::size_t>(axis)] = reverse ? count - 1 - i : i;
+    return std::pair(dynamic_slice(all, starts, sizes), starts);
+  };
+  const DType dtype = x.dtype(), wide = accumulated_dtype(node);
+  const auto combine = [&](const Tensor& i, const Tensor& total, const Tensor& all) {
+    const auto [element, starts] = slice_at(all, i);
+    const Tensor next = combined(combiner, total, convert(element, wide), node.location());
+    return std::tuple(next, dynamic_update_slice(all, convert(next, dtype), starts));
+  };
+  const Tensor first = convert(slice_at(x, Tensor(0)).first, wide);
+  return {std::get<1>(fori_loop(1, count, combine, std::tuple(first, x), {.name = "cumulative"}))};
 }
 
 /// As the kernel goes: along rows that is by parts, where sums are in a wider type. Of long rows
@@ -300,6 +333,7 @@ const ir::OpDef kCumulative{.name = "cumulative",
                             .kernel = {.prepare = ir::prepare_function<cumulative_kernel, 1>},
                             .expansion = {.rule = expand_cumulative,
                                           .in_lanes = divided_cumulative,
+                                          .in_loops = cumulative_in_loops,
                                           .is_preferred = has_few_elements},
                             .derivative = {.linear = Linear::kJointly,
                                            .is_linear = is_running_sum,

@@ -199,6 +199,7 @@ const ir::OpDef kDotGeneral{
     .types = {.infer = infer_dot},
     .structure = {.loops = dot_loops},
     .kernel = {.prepare = prepare_dot},
+    .expansion = {.in_loops = dot_in_loops},
     .derivative = {.linear = Linear::kSeparately, .transpose = dot_transpose},
     .batching = {.rule = dot_batch, .sum = dot_batch_sum},
     .text = {.hlo = "dot",

@@ -20,6 +20,9 @@ std::unique_ptr<ir::Kernel> prepare_dot(const Node& node);
 /// None for large products, and if the kernel adds in partial sums.
 ir::LoopNest dot_loops(const Node& node);
 
+// dot_in_loops.cc
+std::vector<Tensor> dot_in_loops(const Node& node, std::span<const Tensor> operands);
+
 /// out (m x n) = a (m x count) b (count x n): dense matrices of one dtype, summed as dot_general's.
 using MatrixProduct = void (*)(const std::byte* a, const std::byte* b, std::int64_t m,
                                std::int64_t count, std::int64_t n, std::byte* out, ir::Host& host);

@@ -8,7 +8,9 @@
 #include "ir/index_range.h"
 #include "ir/loop_nest.h"
 #include "ops/batch_rules.h"
+#include "ops/broadcast.h"
 #include "ops/indexed_windows.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo {
 
@@ -123,6 +125,15 @@ ir::LoopNest gather_loops(const Node& node) {
                          node.operand_type(1), node.type().rank(), slice_sizes(node));
 }
 
+/// From at most one element, which loops do not look up: all slices are the same, since indices are
+/// clamped. From none there are only zeros.
+std::vector<Tensor> gather_of_one(const Node& node, std::span<const Tensor> operands) {
+  const SourceLocation at = node.location();
+  if (operands[0].type().elements() == 0 || node.type().elements() == 0)
+    return {zeros(node.type(), at)};
+  return {broadcast(reshape_to(operands[0], {}, at), node.type().shape, at)};
+}
+
 std::vector<ir::IndexRange> gather_indices(const Node& node) {
   if (node.type().elements() == 0) return {};
   return window_ranges(gather_window_dims(node.attrs<GatherAttributes>().dims), "gather",
@@ -159,6 +170,7 @@ const ir::OpDef kGather{
     .types = {.infer = infer_gather},
     .structure = {.loops = gather_loops, .indices = gather_indices},
     .kernel = {.prepare = prepare_gather},
+    .expansion = {.in_loops = gather_of_one},
     .derivative = {.linear = ir::Linear::kJointly, .transpose = gather_transpose},
     .batching = {.rule = gather_batch},
     .text = {.hlo = "gather",

@@ -120,6 +120,7 @@ const ir::OpDef kReduce{
     .types = {.infer = infer_reduce},
     .structure = {.loops = reduce_loops},
     .kernel = {.prepare = prepare_reduce},
+    .expansion = {.in_loops = reduce_in_loops},
     .derivative = {.linear = ir::Linear::kJointly,
                    .is_linear = is_sum,
                    .jvp = reduce_jvp,

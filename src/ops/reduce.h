@@ -55,6 +55,9 @@ ir::LoopNest reduce_loops(const Node& node);
 Tensor sum_of_cotangents(const Tensor& x, std::vector<std::int64_t> axes, SourceLocation at);
 std::vector<std::int64_t> all_axes(const Tensor& x);
 
+// reduce_in_loops.cc
+std::vector<Tensor> reduce_in_loops(const Node& node, std::span<const Tensor> operands);
+
 // reduce_derivatives.cc
 bool is_sum(const Node& node);
 std::vector<Tensor> sum_transpose(const ir::TransposeCall& c);

@@ -309,7 +309,7 @@ const ir::OpDef kScatter{
     .types = {.infer = infer_scatter},
     .structure = {.loops = scatter_loops, .indices = scatter_indices, .updates = true},
     .kernel = {.prepare = prepare_scatter},
-    .expansion = {.rule = with_a_component},
+    .expansion = {.rule = with_a_component, .in_loops = scatter_in_loops},
     .derivative = {.linear = ir::Linear::kJointly,
                    .is_linear = is_linear_scatter,
                    .jvp = scatter_jvp,

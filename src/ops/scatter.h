@@ -27,6 +27,9 @@ std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& ope
 /// A region that returns the updates and ignores the elements.
 bool overwrites(const Function& region);
 
+// scatter_in_loops.cc
+std::vector<Tensor> scatter_in_loops(const Node& node, std::span<const Tensor> operands);
+
 // scatter_derivatives.cc
 
 /// Scatters to the positions that a gather reads.
