@@ -151,16 +151,17 @@ std::vector<Tensor> naturally_sorted(ir::Operands operands, std::int64_t axis, b
 
 }  // namespace
 
-const ir::OpDef kSort{.name = "sort",
-                      .types = {.infer = infer_sort, .on_bytes = sort_on_bytes},
-                      .kernel = {.prepare = prepare_sort},
-                      .expansion = {.in_lanes = sort_few, .is_preferred = sorts_few},
-                      .derivative = {.region_jvp = sort_jvp, .reverse = sort_reverse},
-                      .batching = {.rule = sort_batch},
-                      .text = {.hlo = "sort",
-                               .stablehlo = "stablehlo.sort",
-                               .attributes = &ir::kAttributeText<SortAttributes, describe_sort>,
-                               .hlo_regions = "to_apply"}};
+const ir::OpDef kSort{
+    .name = "sort",
+    .types = {.infer = infer_sort, .on_bytes = sort_on_bytes},
+    .kernel = {.prepare = prepare_sort},
+    .expansion = {.in_lanes = sort_few, .in_loops = sort_in_loops, .is_preferred = sorts_few},
+    .derivative = {.region_jvp = sort_jvp, .reverse = sort_reverse},
+    .batching = {.rule = sort_batch},
+    .text = {.hlo = "sort",
+             .stablehlo = "stablehlo.sort",
+             .attributes = &ir::kAttributeText<SortAttributes, describe_sort>,
+             .hlo_regions = "to_apply"}};
 
 const Function& ascending_comparator(std::span<const DType> dtypes) {
   return comparator_of_first(dtypes, false);

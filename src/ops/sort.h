@@ -57,6 +57,9 @@ bool sorts_few(const Node& node, const ir::LoopCode& loops);
 /// The same results, bit by bit, in ops on one position of all lines.
 std::vector<Tensor> sort_few(const Node& node, std::span<const Tensor> operands);
 
+// sort_in_loops.cc
+std::vector<Tensor> sort_in_loops(const Node& node, std::span<const Tensor> operands);
+
 // sort_derivatives.cc
 /// The elements of x at these places along the axis, like numpy.take_along_axis.
 Tensor elements_at(const Tensor& x, const Tensor& places, std::int64_t axis);
