@@ -6,8 +6,11 @@
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
+#include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo::ops {
 
@@ -85,6 +88,36 @@ std::vector<Tensor> factor_few(const Node& node, std::span<const Tensor> operand
   return {l.joined()};
 }
 
+/// Column by column, on all matrices at once: each is that of x less the product of the columns so
+/// far with a row of them.
+std::vector<Tensor> factor_in_loops(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope place(node.location());
+  const Tensor& x = operands[0];
+  if (x.type().elements() == 0) return {x};
+  const std::int64_t n = x.dim(x.rank() - 1);
+  std::vector<std::int64_t> column = x.shape().vector(), row = column, one = column;
+  column[column.size() - 1] = row[row.size() - 2] = 1;
+  one[one.size() - 1] = one[one.size() - 2] = 1;
+  const TensorType flags{DType::kPred, Shape(one)};
+  const Tensor rows = iota({DType::kS32, Shape(column)}, x.rank() - 2);
+  const auto step = [&](const Tensor& j, const Tensor& l, const Tensor& is_definite) {
+    std::vector<Tensor> of_column(column.size(), Tensor(0)), of_row = of_column;
+    of_column[column.size() - 1] = of_row[row.size() - 2] = j;
+    const Tensor known = matmul(l, adjoint(dynamic_slice(l, of_row, row)));
+    const Tensor rest = dynamic_slice(x, of_column, column) - known;
+    const Tensor pivot = dynamic_slice(rest, of_row, one);
+    const Tensor square = is_complex(x.dtype()) ? real(pivot) : pivot;
+    const Tensor root = sqrt(square);
+    const Tensor scaled =
+        where(rows == j, in_dtype(root, x.dtype()), rest * in_dtype(1 / root, x.dtype()));
+    return std::tuple(dynamic_update_slice(l, where(rows >= j, scaled, 0), of_column),
+                      is_definite & (square > 0));
+  };
+  const auto [l, is_definite] =
+      fori_loop(0, n, step, std::tuple(zeros(x.type()), full(flags, true)), {.name = "cholesky"});
+  return {where(is_definite, l, std::numeric_limits<double>::quiet_NaN())};
+}
+
 /// Below the diagonal, with half of the diagonal.
 Tensor half_lower(const Tensor& x) {
   return where(positions(x, Triangle::kBelow), x, where(positions(x, Triangle::kOn), 0.5 * x, 0));
@@ -113,7 +146,7 @@ const OpDef kCholesky{
     .arity = 1,
     .types = {.infer = infer_cholesky},
     .kernel = {.prepare = ir::prepare_function<cholesky_kernel>},
-    .expansion = {.in_lanes = factor_few, .is_preferred = is_of_few},
+    .expansion = {.in_lanes = factor_few, .in_loops = factor_in_loops, .is_preferred = is_of_few},
     .derivative = {.jvp = cholesky_jvp},
     .batching = {.rule = ir::batch_alike},
     .text = {.hlo = "cholesky",

@@ -5,8 +5,10 @@
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
+#include "rondo/loops.h"
 #include "rondo/ops/arrays.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
 #include "rondo/ops/linear.h"
 #include "rondo/ops/shape.h"
 
@@ -151,6 +153,44 @@ std::vector<Tensor> solve_few(const Node& node, std::span<const Tensor> operands
   return {x.joined()};
 }
 
+/// a x = b row by row, on all matrices at once: each less the product of a row of a with those that
+/// are known.
+Tensor left_solution(const Tensor& a, const Tensor& b, bool lower, bool unit) {
+  const std::int64_t n = a.dim(a.rank() - 2);
+  const Tensor off_diagonal = lower ? tril(a, -1) : triu(a, 1);
+  const Tensor inverses = unit ? Tensor() : 1 / diagonals(a);
+  std::vector<std::int64_t> row_of_a = a.shape().vector(), row_of_b = b.shape().vector();
+  row_of_a[row_of_a.size() - 2] = row_of_b[row_of_b.size() - 2] = 1;
+  const auto solve_row = [&](const Tensor& k, const Tensor& x) {
+    const Tensor i = lower ? k : n - 1 - k;
+    std::vector<Tensor> starts(row_of_a.size(), Tensor(0));
+    starts[starts.size() - 2] = i;
+    const Tensor known = matmul(dynamic_slice(off_diagonal, starts, row_of_a), x);
+    Tensor row = dynamic_slice(b, starts, row_of_b) - known;
+    if (!unit) {
+      std::vector<Tensor> at(starts.begin(), starts.end() - 2);
+      at.push_back(i);
+      std::vector<std::int64_t> sizes(row_of_a.begin(), row_of_a.end() - 2);
+      sizes.push_back(1);
+      row = row * expand_dims(dynamic_slice(inverses, at, sizes), -1);
+    }
+    return dynamic_update_slice(x, row, starts);
+  };
+  return fori_loop(0, n, solve_row, zeros(b.type()), {.name = "triangular_solve"});
+}
+
+std::vector<Tensor> solve_in_loops(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope place(node.location());
+  const auto& options = node.attrs<TriangularSolveOptions>();
+  if (node.type().elements() == 0) return {operands[1]};
+  // x a = b is a^T x^T = b^T.
+  const bool turned = options.transpose_a == options.left_side;
+  const Tensor a = turned ? swapped(operands[0]) : operands[0];
+  const Tensor b = options.left_side ? operands[1] : swapped(operands[1]);
+  const Tensor x = left_solution(a, b, options.lower != turned, options.unit_diagonal);
+  return {options.left_side ? x : swapped(x)};
+}
+
 /// The triangle of a tangent that the op would read.
 Tensor read_triangle(const Tensor& a, const TriangularSolveOptions& options) {
   const std::int64_t off = options.unit_diagonal ? 1 : 0;
@@ -213,7 +253,7 @@ const OpDef kTriangularSolve{
     .arity = 2,
     .types = {.infer = infer_triangular_solve},
     .kernel = {.prepare = ir::prepare_function<triangular_solve_kernel>},
-    .expansion = {.in_lanes = solve_few, .is_preferred = is_of_few},
+    .expansion = {.in_lanes = solve_few, .in_loops = solve_in_loops, .is_preferred = is_of_few},
     .derivative = {.linear = Linear::kSecond,
                    .jvp = triangular_solve_jvp,
                    .transpose = triangular_solve_transpose},
