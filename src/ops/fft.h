@@ -24,5 +24,7 @@ struct FftAttributes {
 extern const ir::OpDef kFft;
 
 std::unique_ptr<ir::Kernel> prepare_fft(const Node& node);
+// fft_in_loops.cc
+std::vector<Tensor> fft_in_loops(const Node& node, std::span<const Tensor> operands);
 
 }  // namespace rondo::ops
