@@ -232,6 +232,7 @@ const ir::OpDef kConvolution{
     .arity = 2,
     .types = {.infer = infer_convolution},
     .kernel = {.prepare = prepare_convolution},
+    .expansion = {.in_loops = convolution_in_loops},
     .derivative = {.linear = Linear::kSeparately, .transpose = convolution_transpose},
     .batching = {.rule = convolution_batch},
     .text = {.hlo = "convolution",

@@ -36,5 +36,7 @@ WindowDims spatial_window(const ConvolutionAttributes& attributes, const TensorT
 void describe_convolution(ir::AttributeCodec& codec, ConvolutionAttributes& attributes);
 
 std::unique_ptr<ir::Kernel> prepare_convolution(const Node& node);
+// convolution_in_loops.cc
+std::vector<Tensor> convolution_in_loops(const Node& node, std::span<const Tensor> operands);
 
 }  // namespace rondo::ops

@@ -170,7 +170,7 @@ const ir::OpDef kReduceWindow{
     .name = "reduce_window",
     .cost = ir::Cost::kReduction,
     .types = {.infer = infer_reduce_window},
-    .expansion = {.rule = expand_reduce_window},
+    .expansion = {.rule = expand_reduce_window, .inlines_regions = true},
     .derivative = {.linear = Linear::kJointly,
                    .is_linear = is_window_sum,
                    .jvp = reduce_window_jvp,

@@ -88,7 +88,7 @@ const ir::OpDef kSelectAndScatter{
     .name = "select_and_scatter",
     .arity = 3,
     .types = {.infer = infer_select_and_scatter},
-    .expansion = {.rule = expand_select_and_scatter},
+    .expansion = {.rule = expand_select_and_scatter, .inlines_regions = true},
     .text = {.hlo = "select-and-scatter",
              .stablehlo = "stablehlo.select_and_scatter",
              .attributes = &ir::kAttributeText<WindowDims, describe_window>,
