@@ -7,7 +7,10 @@
 #include "ir/attribute_text.h"
 #include "ops/batch_rules.h"
 #include "ops/threefry.h"
+#include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/indexing.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo::ops {
 
@@ -135,6 +138,96 @@ void rng_bit_generator_kernel(const ir::KernelRun& run) {
   });
 }
 
+Tensor low_words(const Tensor& x) { return convert(x, DType::kU32); }
+Tensor high_words(const Tensor& x) { return convert(shift_right_logical(x, 32), DType::kU32); }
+Tensor joined_words(const Tensor& low, const Tensor& high) {
+  return convert(low, DType::kU64) | shift_left(convert(high, DType::kU64), 32);
+}
+Tensor numbers_from(const Tensor& first, std::int64_t count) {
+  return first + arange(count, DType::kU64);
+}
+Tensor state_of(const std::vector<Tensor>& words) { return stack(words, 0); }
+
+/// The bits, and the number of blocks they take.
+std::pair<Tensor, std::int64_t> threefry_bits_in_loops(const Tensor& state,
+                                                       const TensorType& type) {
+  const Tensor key = state[0];
+  const auto blocks = [&](std::int64_t count) {
+    const Tensor number = numbers_from(state[1], count);
+    return ir::make_many(kThreefry2x32,
+                         {low_words(key), high_words(key), low_words(number), high_words(number)},
+                         {}, ir::place_in_force({}));
+  };
+  const std::int64_t n = type.elements();
+  if (byte_width(type.dtype) == 8) {
+    const std::vector<Tensor> words = blocks(n);
+    const Tensor bits = convert(joined_words(words[0], words[1]), type.dtype);
+    return {reshape(bits, type.shape.vector()), n};
+  }
+  std::vector<std::int64_t> dims = type.shape.vector();
+  if (dims.empty()) dims.push_back(1);
+  const std::size_t axis = halved_axis(dims);
+  const std::int64_t size = dims[axis], half = (size + 1) / 2;
+  std::int64_t outer = 1, inner = 1;
+  for (std::size_t i = 0; i < dims.size(); i++) {
+    if (i < axis) outer *= dims[i];
+    if (i > axis) inner *= dims[i];
+  }
+  const std::vector<Tensor> words = blocks(outer * half * inner);
+  const std::vector<std::int64_t> block{outer, half, inner};
+  const Tensor both = stack({reshape(words[0], block), reshape(words[1], block)}, 2);
+  const Tensor all =
+      slice(reshape(both, {outer, 2 * half, inner}), {0, 0, 0}, {outer, size, inner});
+  return {reshape(convert(all, type.dtype), type.shape.vector()), outer * half * inner};
+}
+
+/// Four words of each block, in rows.
+Tensor philox_words_in_loops(const Tensor& key, const std::array<Tensor, 2>& counter,
+                             std::int64_t blocks) {
+  const Tensor low = numbers_from(counter[0], blocks);
+  const Tensor high = counter[1] + convert(low < counter[0], DType::kU64);
+  const auto round = [](const Tensor&, Tensor k0, Tensor k1, Tensor c0, Tensor c1, Tensor c2,
+                        Tensor c3) {
+    const Tensor a = convert(c0, DType::kU64) * std::uint64_t{0xD2511F53};
+    const Tensor b = convert(c2, DType::kU64) * std::uint64_t{0xCD9E8D57};
+    return std::tuple(k0 + std::uint32_t{0x9E3779B9}, k1 + std::uint32_t{0xBB67AE85},
+                      high_words(b) ^ c1 ^ k0, low_words(b), high_words(a) ^ c3 ^ k1, low_words(a));
+  };
+  const auto [k0, k1, c0, c1, c2, c3] =
+      fori_loop(0, 10, round,
+                std::tuple(low_words(key), high_words(key), low_words(low), high_words(low),
+                           low_words(high), high_words(high)),
+                {.name = "philox"});
+  return stack({c0, c1, c2, c3}, 1);
+}
+
+std::vector<Tensor> rng_bit_generator_in_loops(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope at(node.location());
+  const auto& [type, algorithm] = node.attrs<RngBitGeneratorAttributes>();
+  const Tensor& state = operands[0];
+  if (type.elements() == 0) return {state, zeros(type)};
+  if (algorithm == RngAlgorithm::kThreeFry) {
+    const auto [bits, blocks] = threefry_bits_in_loops(state, type);
+    return {state_of({state[0], state[1] + blocks}), bits};
+  }
+  const bool is_wide = byte_width(type.dtype) == 8, has_counter = state.dim(0) == 3;
+  const std::int64_t n = type.elements(), in_block = is_wide ? 2 : 4;
+  const std::int64_t blocks = (n + in_block - 1) / in_block;
+  // A state of two words has the key in the upper half of the counter.
+  const std::array<Tensor, 2> counter{state[1], state[has_counter ? 2 : 0]};
+  Tensor words = philox_words_in_loops(state[0], counter, blocks);
+  if (is_wide) {
+    const Tensor pairs = reshape(words, {2 * blocks, 2});
+    words =
+        joined_words(slice(pairs, {0, 0}, {2 * blocks, 1}), slice(pairs, {0, 1}, {2 * blocks, 2}));
+  }
+  const Tensor drawn = slice(reshape(words, {in_block * blocks}), {0}, {n});
+  const Tensor bits = reshape(convert(drawn, type.dtype), type.shape.vector());
+  const Tensor next = counter[0] + blocks;
+  if (!has_counter) return {state_of({state[0], next}), bits};
+  return {state_of({state[0], next, counter[1] + convert(next < counter[0], DType::kU64)}), bits};
+}
+
 void describe_rng_bit_generator(ir::AttributeCodec& codec, RngBitGeneratorAttributes& a) {
   constexpr std::string_view kNames[] = {"THREE_FRY", "PHILOX", "DEFAULT"};  // as in RngAlgorithm
   constexpr std::string_view kHloNames[] = {"rng_three_fry", "rng_philox", "rng_default"};
@@ -153,6 +246,7 @@ const ir::OpDef kRngBitGenerator{
     .arity = 1,
     .types = {.infer = infer_rng_bit_generator},
     .kernel = {.prepare = ir::prepare_function<rng_bit_generator_kernel, 1>},
+    .expansion = {.in_loops = rng_bit_generator_in_loops},
     .derivative = {.zero = true},
     .batching = {.rule = rng_bit_generator_batch},
     .text = {

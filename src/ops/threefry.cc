@@ -1,6 +1,7 @@
 #include "ops/threefry.h"
 
 #include "ops/batch_rules.h"
+#include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
 #include "rondo/ops/shape.h"
 
@@ -73,6 +74,42 @@ void threefry_kernel(const ir::KernelRun& run) {
   }
 }
 
+/// Four rounds, and the keys after them.
+struct ThreefryWords {
+  Tensor x0, x1;
+};
+ThreefryWords group_of_rounds(ThreefryWords x, const int* rotations, const Tensor& key0,
+                              const Tensor& key1, const Tensor& number) {
+  for (int round = 0; round < 4; round++) {
+    const int turn = rotations[round];
+    x.x0 = x.x0 + x.x1;
+    x.x1 = (shift_left(x.x1, turn) | shift_right_logical(x.x1, 32 - turn)) ^ x.x0;
+  }
+  return {x.x0 + key0, x.x1 + key1 + number};
+}
+
+/// The five groups of rounds take their rotations in turns: two pairs of groups, and a last one.
+std::vector<Tensor> threefry_in_loops(const Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope at(node.location());
+  const int *even = kThreefryRotations.data(), *odd = even + 4;
+  const std::vector<std::int64_t> dims = node.type().shape.vector();
+  const Tensor key2 = operands[0] ^ operands[1] ^ kThreefryParity;
+  const auto pair = [&](const Tensor& i, Tensor x0, Tensor x1, Tensor a, Tensor b, Tensor c) {
+    const Tensor number = 2 * i + 1;
+    const ThreefryWords half = group_of_rounds({x0, x1}, even, b, c, number);
+    const ThreefryWords whole = group_of_rounds(half, odd, c, a, number + 1);
+    return std::tuple(whole.x0, whole.x1, c, a, b);
+  };
+  const auto start =
+      std::tuple(broadcast_to(operands[2] + operands[0], dims),
+                 broadcast_to(operands[3] + operands[1], dims), operands[0], operands[1], key2);
+  const auto [x0, x1, a, b, c] =
+      fori_loop(0, 2, pair, start, {.name = "threefry", .index = DType::kU32});
+  const ThreefryWords last =
+      group_of_rounds({x0, x1}, even, b, c, full({DType::kU32, {}}, std::uint32_t{5}));
+  return {last.x0, last.x1};
+}
+
 std::vector<Tensor> expand_threefry(const Node& node, std::span<const Tensor> operands) {
   const SourceLocation at = node.location();
   auto add = [&](const Tensor& a, const Tensor& b) { return Operand(a, at) + Operand(b, at); };
@@ -106,7 +143,7 @@ const ir::OpDef kThreefry2x32{.name = "threefry2x32",
                               .cost = ir::Cost::kElementwise,
                               .types = {.infer = infer_threefry},
                               .kernel = {.prepare = ir::prepare_function<threefry_kernel>},
-                              .expansion = {.rule = expand_threefry},
+                              .expansion = {.rule = expand_threefry, .in_loops = threefry_in_loops},
                               .derivative = {.zero = true},
                               .batching = {.rule = threefry_batch}};
 
