@@ -3,6 +3,7 @@
 
 #include "ir/attribute_text.h"
 #include "ir/index_range.h"
+#include "ops/complex_formulas.h"
 #include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
@@ -238,6 +239,7 @@ const OpDef kMultiply = elementwise<2, math::Multiply, kPreds | kNumbers>(
 const OpDef kDivide = elementwise<2, math::Divide, kNumbers>(
     {.name = "divide",
      .spelling = "/",
+     .expansion = {.in_loops = expand_by<complex_quotient>},
      .derivative = {.linear = Linear::kFirst, .jvp = divide_jvp, .transpose = divide_transpose},
      .text = {.hlo = "divide", .stablehlo = "stablehlo.divide"}});
 const OpDef kRemainder = elementwise<2, math::Remainder, kIntegers | kFloats>(
@@ -275,10 +277,12 @@ const OpDef kNegate = elementwise<1, math::Negate, kNumbers>(
      .text = {.hlo = "negate", .stablehlo = "stablehlo.negate"}});
 const OpDef kAbs = elementwise<1, math::Abs, kSigned | kInexact>(
     {.name = "abs",
+     .expansion = {.in_loops = expand_by<complex_abs_of_parts>},
      .derivative = {.jvp = abs_jvp},
      .text = {.hlo = "abs", .stablehlo = "stablehlo.abs"}});
 const OpDef kSign = elementwise<1, math::Sign, kSigned | kInexact>(
     {.name = "sign",
+     .expansion = {.in_loops = expand_by<complex_sign_of_parts>},
      .derivative = {.zero = true},
      .text = {.hlo = "sign", .stablehlo = "stablehlo.sign"}});
 const OpDef kFloor = elementwise<1, math::Floor, kFloats>(

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "lower/math_functions.h"
+#include "ops/complex_formulas.h"
 #include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
@@ -10,7 +11,9 @@
 #include "ops/kernels/complex_math.h"
 #include "ops/kernels/elementwise_kernels.h"
 #include "ops/slopes.h"
+#include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
+#include "rondo/ops/shape.h"
 
 namespace rondo::ops {
 
@@ -169,6 +172,29 @@ Tensor logistic_partial(const JvpCall& c) { return c.y() * (1 - c.y()); }
 Tensor power_base_partial(const JvpCall& c) { return power_base_slope(c.x(0), c.x(1)); }
 Tensor power_exponent_partial(const JvpCall& c) { return power_exponent_slope(c.x(0), c.y()); }
 
+/// Integer powers by squaring, as math::integer_power, with a trip for each bit of the exponent.
+std::vector<Tensor> integer_power_in_loops(const ir::Node& node, std::span<const Tensor> operands) {
+  const ir::LocationScope at(node.location());
+  const Tensor &x = operands[0], &y = operands[1];
+  const auto step = [](const Tensor&, const Tensor& power, const Tensor& square,
+                       const Tensor& left) {
+    return std::tuple(where((left & 1) != 0, power * square, power), square * square,
+                      shift_right_logical(left, 1));
+  };
+  const std::int64_t bits = 8 * byte_width(x.dtype());
+  const Tensor power =
+      std::get<0>(fori_loop(0, bits, step, std::tuple(ones(x.type()), x, y), {.name = "power"}));
+  if (!is_signed_integer(x.dtype())) return {power};
+  const Tensor of_minus_one = where((y & 1) != 0, x, 1);
+  const Tensor inverse = where(x == 1, x, where(x == -1, of_minus_one, 0));
+  return {where(y < 0, inverse, power)};
+}
+
+std::vector<Tensor> power_in_loops(const ir::Node& node, std::span<const Tensor> operands) {
+  if (is_complex(node.type().dtype)) return expand_by<complex_power_of_parts>(node, operands);
+  return integer_power_in_loops(node, operands);
+}
+
 /// 2 / sqrt(pi) exp(-x^2), or less that.
 template <int sign>
 Tensor erf_partial(const JvpCall& c) {
@@ -212,28 +238,34 @@ Tensor power_exponent_slope_formula(std::span<const Tensor> x) {
 
 const OpDef kExp = elementwise<1, math::Exp, kInexact>(
     {.name = "exp",
+     .expansion = {.in_loops = expand_by<complex_exp_of_parts>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return c.y(); }>},
      .text = {.hlo = "exponential", .stablehlo = "stablehlo.exponential", .c = "exp"}});
-const OpDef kExpm1 =
-    elementwise<1, math::Expm1, kInexact>({.name = "expm1",
-                                           .derivative = {.jvp = partials<expm1_partial>},
-                                           .text = {.hlo = "exponential-minus-one",
-                                                    .stablehlo = "stablehlo.exponential_minus_one",
-                                                    .c = "expm1"}});
+const OpDef kExpm1 = elementwise<1, math::Expm1, kInexact>(
+    {.name = "expm1",
+     .expansion = {.in_loops = expand_by<complex_expm1_of_parts>},
+     .derivative = {.jvp = partials<expm1_partial>},
+     .text = {.hlo = "exponential-minus-one",
+              .stablehlo = "stablehlo.exponential_minus_one",
+              .c = "expm1"}});
 const OpDef kLog = elementwise<1, math::Log, kInexact>(
     {.name = "log",
+     .expansion = {.in_loops = expand_by<complex_log_of_parts>},
      .derivative = {.jvp = quotient<[](const JvpCall& c) { return c.x(0); }>},
      .text = {.hlo = "log", .stablehlo = "stablehlo.log", .c = "log"}});
 const OpDef kLog1p = elementwise<1, math::Log1p, kInexact>(
     {.name = "log1p",
+     .expansion = {.in_loops = expand_by<complex_log1p_of_parts>},
      .derivative = {.jvp = quotient<log1p_divisor>},
      .text = {.hlo = "log-plus-one", .stablehlo = "stablehlo.log_plus_one", .c = "log1p"}});
-const OpDef kSqrt =
-    elementwise<1, math::Sqrt, kInexact>({.name = "sqrt",
-                                          .derivative = {.jvp = partials<sqrt_partial>},
-                                          .text = {.hlo = "sqrt", .stablehlo = "stablehlo.sqrt"}});
+const OpDef kSqrt = elementwise<1, math::Sqrt, kInexact>(
+    {.name = "sqrt",
+     .expansion = {.in_loops = expand_by<complex_sqrt_of_parts>},
+     .derivative = {.jvp = partials<sqrt_partial>},
+     .text = {.hlo = "sqrt", .stablehlo = "stablehlo.sqrt"}});
 const OpDef kRsqrt = elementwise<1, math::Rsqrt, kInexact>(
     {.name = "rsqrt",
+     .expansion = {.in_loops = expand_by<complex_rsqrt_of_parts>},
      .derivative = {.jvp = partials<rsqrt_partial>},
      .text = {.hlo = "rsqrt", .stablehlo = "stablehlo.rsqrt"}});
 const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
@@ -242,10 +274,12 @@ const OpDef kCbrt = elementwise<1, math::Cbrt, kFloats>(
      .text = {.hlo = "cbrt", .stablehlo = "stablehlo.cbrt", .c = "cbrt"}});
 const OpDef kLogistic = elementwise<1, math::Logistic, kInexact>(
     {.name = "logistic",
+     .expansion = {.in_loops = expand_by<complex_logistic_of_parts>},
      .derivative = {.jvp = partials<logistic_partial>},
      .text = {.hlo = "logistic", .stablehlo = "stablehlo.logistic"}});
 const OpDef kPower = elementwise<2, math::Power, kNumbers>(
     {.name = "pow",
+     .expansion = {.in_loops = power_in_loops},
      .derivative = {.jvp = partials<power_base_partial, power_exponent_partial>},
      .text = {.hlo = "power", .stablehlo = "stablehlo.power", .c = "pow"}});
 const OpDef kErf = elementwise<1, math::Erf, kFloats>(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lower/math_functions.h"
+#include "ops/complex_formulas.h"
 #include "ops/derivative_rules.h"
 #include "ops/elementwise.h"
 #include "ops/expansions.h"
@@ -394,18 +395,22 @@ Tensor hypot_slope_formula(std::span<const Tensor> x) {
 
 const OpDef kSin = elementwise<1, math::Sin, kInexact>(
     {.name = "sin",
+     .expansion = {.in_loops = expand_by<complex_sin_of_parts>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return cos(c.x(0)); }>},
      .text = {.hlo = "sine", .stablehlo = "stablehlo.sine", .c = "sin"}});
 const OpDef kCos = elementwise<1, math::Cos, kInexact>(
     {.name = "cos",
+     .expansion = {.in_loops = expand_by<complex_cos_of_parts>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return -sin(c.x(0)); }>},
      .text = {.hlo = "cosine", .stablehlo = "stablehlo.cosine", .c = "cos"}});
 const OpDef kTan = elementwise<1, math::Tan, kInexact>(
     {.name = "tan",
+     .expansion = {.in_loops = expand_by<complex_tan_of_parts>},
      .derivative = {.jvp = partials<tan_partial>},
      .text = {.hlo = "tan", .stablehlo = "stablehlo.tan", .c = "tan"}});
 const OpDef kTanh = elementwise<1, math::Tanh, kInexact>(
     {.name = "tanh",
+     .expansion = {.in_loops = expand_by<complex_tanh_of_parts>},
      .derivative = {.jvp = partials<tanh_partial>},
      .text = {.hlo = "tanh", .stablehlo = "stablehlo.tanh", .c = "tanh"}});
 const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
@@ -416,12 +421,12 @@ const OpDef kAtan2 = elementwise<2, math::Atan2, kFloats>(
 // XLA's parser knows names for most of these, but its CPU compiler does not know the ops.
 const OpDef kSinh = elementwise<1, math::Sinh, kInexact>(
     {.name = "sinh",
-     .expansion = {.rule = expand_by<sinh_formula>},
+     .expansion = {.rule = expand_by<sinh_formula>, .in_loops = expand_by<complex_sinh_of_parts>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return cosh(c.x(0)); }>},
      .text = {.stablehlo = "chlo.sinh", .c = "sinh"}});
 const OpDef kCosh = elementwise<1, math::Cosh, kInexact>(
     {.name = "cosh",
-     .expansion = {.rule = expand_by<cosh_formula>},
+     .expansion = {.rule = expand_by<cosh_formula>, .in_loops = expand_by<complex_cosh_of_parts>},
      .derivative = {.jvp = partials<[](const JvpCall& c) { return sinh(c.x(0)); }>},
      .text = {.stablehlo = "chlo.cosh", .c = "cosh"}});
 // chlo.asin gives 0 for the least normal numbers, so the formula goes into both texts.
