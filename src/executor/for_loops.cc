@@ -37,7 +37,7 @@ bool is_replaceable_kernel(const Node& node) {
   const ir::OpExpansion& expansion = node.op->expansion;
   if (!node.op->runs() || node.op->observer) return false;
   if (!expansion.rule && !expansion.in_lanes && !expansion.in_loops) return false;
-  return strategy_of(node) == Strategy::kKernel && !ir::has_loops<ir::Contraction>(node);
+  return strategy_of(node) == Strategy::kKernel && !ir::contraction(node);
 }
 
 Function expanded_for_loops(const Function& function, passes::Chooses decomposes_node,

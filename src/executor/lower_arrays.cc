@@ -376,7 +376,7 @@ void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
 void Lowerer::products(Scope& scope, const Step& step) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  const ir::Contraction products = *ir::loops_as<ir::Contraction>(*node);
+  const ir::Contraction products = *ir::contraction(*node);
   absl::InlinedVector<std::int64_t, 6> sizes(type.shape.dims().begin(), type.shape.dims().end());
   const std::size_t kept = sizes.size();
   sizes.insert(sizes.end(), products.sizes.begin(), products.sizes.end());

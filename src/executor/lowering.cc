@@ -239,7 +239,7 @@ void Lowerer::whole_step(Scope& scope, const Step& step, std::uint32_t at) {
       break;
     case Strategy::kKernel:
       if (adds_packed_products(scope, node) ||
-          (!options_.calls_for_products && ir::has_loops<ir::Contraction>(*node)))
+          (!options_.calls_for_products && ir::contraction(*node)))
         products(scope, step);
       else
         call(scope, step);

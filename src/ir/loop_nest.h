@@ -127,6 +127,9 @@ struct LoopNest : std::variant<std::monostate, SameBytes, AccessMap, InsertionMa
 
 LoopNest loop_nest(const Node& node);
 
+/// The sums of products that a node is, also those that only a kernel computes elsewhere.
+std::optional<Contraction> contraction(const Node& node);
+
 /// The loops of a node if they are of this kind.
 template <class Loops>
 std::optional<Loops> loops_as(const Node& node) {

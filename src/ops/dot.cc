@@ -197,7 +197,7 @@ const ir::OpDef kDotGeneral{
     .name = "dot_general",
     .arity = 2,
     .types = {.infer = infer_dot},
-    .structure = {.loops = dot_loops},
+    .structure = {.loops = dot_loops, .contraction = dot_contraction},
     .kernel = {.prepare = prepare_dot},
     .expansion = {.in_loops = dot_in_loops},
     .derivative = {.linear = Linear::kSeparately, .transpose = dot_transpose},

@@ -19,6 +19,8 @@ std::vector<std::int64_t> free_axes(std::int64_t rank, std::span<const std::int6
 std::unique_ptr<ir::Kernel> prepare_dot(const Node& node);
 /// None for large products, and if the kernel adds in partial sums.
 ir::LoopNest dot_loops(const Node& node);
+/// The same of any size; nothing for complex numbers and for arrays without elements.
+std::optional<ir::Contraction> dot_contraction(const Node& node);
 
 // dot_in_loops.cc
 std::vector<Tensor> dot_in_loops(const Node& node, std::span<const Tensor> operands);

@@ -4,8 +4,7 @@
 
 #include "ir/function_data.h"
 #include "ir/region.h"
-#include "ops/broadcast.h"
-#include "ops/permute.h"
+#include "ops/create.h"
 #include "ops/reduce.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
@@ -77,7 +76,7 @@ std::vector<Tensor> reduce_in_loops(const Node& node, std::span<const Tensor> op
   }
   Totals results;
   for (std::size_t i = 0; i < count; i++)
-    results.push_back(zeros({node.types[i].dtype, {rows[0].dim(0)}}));
+    results.push_back(unset({node.types[i].dtype, {rows[0].dim(0)}}, node.location()));
   const auto reduce_row = [&](const Tensor& row, Totals all) {
     const Totals totals = reduced(row);
     for (std::size_t i = 0; i < count; i++) all[i] = update(all[i], row, totals[i]);

@@ -10,8 +10,8 @@
 
 #include "ir/function_data.h"
 #include "ir/region.h"
+#include "ops/create.h"
 #include "ops/elementwise.h"
-#include "ops/permute.h"
 #include "ops/sort.h"
 #include "rondo/loops.h"
 #include "rondo/ops/elementwise.h"
@@ -57,9 +57,10 @@ class MergeSort {
     const auto line = [this](const Tensor& row, const Tensor& all) {
       return update(all, row, places_of_line(row));
     };
-    const Tensor all = lines_ == 1 ? places_of_line(Tensor(0))
-                                   : fori_loop(0, lines_, line, zeros({places_, {lines_, n_}}),
-                                               {.name = "sorted_lines"});
+    const Tensor all =
+        lines_ == 1 ? places_of_line(Tensor(0))
+                    : fori_loop(0, lines_, line, unset({places_, {lines_, n_}}, node_.location()),
+                                {.name = "sorted_lines"});
     std::vector<std::int64_t> dims;
     const std::int64_t rank = node_.type().rank();
     for (const std::int64_t axis : axis_last(rank, axis_)) dims.push_back(node_.type().shape[axis]);
@@ -93,8 +94,10 @@ class MergeSort {
                         middle, end);
     };
     const Tensor none = number(0);
-    return std::get<0>(fori_loop(0, n_, take_first, std::tuple(places, none, none, none, none),
-                                 {.name = "merge", .index = places_}));
+    return std::get<0>(
+        fori_loop(0, n_, take_first,
+                  std::tuple(unset(places.type(), node_.location()), none, none, none, none),
+                  {.name = "merge", .index = places_}));
   }
 
   /// Whether the elements at place a of a row go before those at place b.

@@ -461,32 +461,13 @@ class DotKernel final : public ir::Kernel {
 
 }  // namespace
 
-ir::LoopNest dot_loops(const Node& node) {
+std::optional<ir::Contraction> dot_contraction(const Node& node) {
   const auto& dims = node.attrs<DotDims>();
   const TensorType &a = node.operand_type(0), &b = node.operand_type(1);
   const DType dtype = node.type().dtype;
-  if (is_complex(dtype)) return {};
-  const std::int64_t count = elements_along(a.shape, dims.lhs_contracting);
-  const std::vector<std::int64_t> a_free =
-      free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting);
-  const std::vector<std::int64_t> b_free =
-      free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
-  const std::int64_t m = elements_along(a.shape, a_free), n = elements_along(b.shape, b_free);
-  if (a.elements() == 0 || b.elements() == 0) return {};
-  // Threshold: Terms of each sum of a large product up to which a loop may contain it: a library
-  // gains little there. Not measured.
-  constexpr std::int64_t kFewProducts = 8;
-  const bool is_large = std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts;
-  if (count > (is_large ? kFewProducts : kSummedBlock)) return {};
+  if (is_complex(dtype) || a.elements() == 0 || b.elements() == 0) return std::nullopt;
   ir::Contraction products;
-  const auto swapped = [](const TensorType& type, const auto&... axes) {
-    return pack_operand(type, axes...).swapped;
-  };
-  const bool inner = n == 1 ? m == 1 || !swapped(a, dims.lhs_batch, a_free, dims.lhs_contracting)
-                            : m == 1 && swapped(b, dims.rhs_batch, dims.rhs_contracting, b_free);
-  products.as_kernel =
-      !is_large &&
-      (!inner || count < (byte_width(dtype) >= 8 ? kInnerLanes<double> : kInnerLanes<float>));
+  products.as_kernel = false;
   products.type = lower::type_of(dtype);
   if (is_floating(dtype) && byte_width(dtype) == 2) products.type = lower::Type::kF32;
   const auto rank = node.type().rank();
@@ -508,6 +489,33 @@ ir::LoopNest dot_loops(const Node& node) {
   fill(products.factors[0], a, dims.lhs_batch, dims.lhs_contracting);
   fill(products.factors[1], b, dims.rhs_batch, dims.rhs_contracting);
   return products;
+}
+
+ir::LoopNest dot_loops(const Node& node) {
+  const auto& dims = node.attrs<DotDims>();
+  const TensorType &a = node.operand_type(0), &b = node.operand_type(1);
+  std::optional<ir::Contraction> products = dot_contraction(node);
+  if (!products) return {};
+  const std::int64_t count = elements_along(a.shape, dims.lhs_contracting);
+  const std::vector<std::int64_t> a_free =
+      free_axes(a.rank(), dims.lhs_batch, dims.lhs_contracting);
+  const std::vector<std::int64_t> b_free =
+      free_axes(b.rank(), dims.rhs_batch, dims.rhs_contracting);
+  const std::int64_t m = elements_along(a.shape, a_free), n = elements_along(b.shape, b_free);
+  // Threshold: Terms of each sum of a large product up to which a loop may contain it: a library
+  // gains little there. Not measured.
+  constexpr std::int64_t kFewProducts = 8;
+  const bool is_large = std::max({m, count, n}) > kMostProducts || m * count * n > kMostProducts;
+  if (count > (is_large ? kFewProducts : kSummedBlock)) return {};
+  const auto swapped = [](const TensorType& type, const auto&... axes) {
+    return pack_operand(type, axes...).swapped;
+  };
+  const bool inner = n == 1 ? m == 1 || !swapped(a, dims.lhs_batch, a_free, dims.lhs_contracting)
+                            : m == 1 && swapped(b, dims.rhs_batch, dims.rhs_contracting, b_free);
+  const bool is_wide = byte_width(node.type().dtype) >= 8;
+  products->as_kernel =
+      !is_large && (!inner || count < (is_wide ? kInnerLanes<double> : kInnerLanes<float>));
+  return *std::move(products);
 }
 
 MatrixProduct matrix_product(DType dtype) {
