@@ -25,15 +25,21 @@ namespace executor {
 
 namespace {
 
+/// What a user can do about an op that C cannot have.
+std::string_view remedy_for(const ir::Node& node) {
+  if (node.op->observer)
+    return "It reports to the process that runs the program. Leave it out of what is written as C.";
+  return "Write the value in other ops, or compute it before the program and give it as an "
+         "argument.";
+}
+
 std::shared_ptr<const lower::Kernel> no_kernel(const ir::Node& node, std::uint32_t) {
   std::string operands;
   for (std::size_t i = 0; i < node.operands.size(); i++)
     operands += (i == 0 ? "" : ", ") + node.operand_type(i).str();
-  throw TraceError(
-      fmt::format("to_c_source: {}({}) has no form in C\n  at {}\n  Write the value in other ops, "
-                  "or compute it before the program and give it as an argument.",
-                  node.op->name, operands, node.location().str()),
-      node.location());
+  throw TraceError(fmt::format("to_c_source: {}({}) has no form in C\n  at {}\n  {}", node.op->name,
+                               operands, node.location().str(), remedy_for(node)),
+                   node.location());
 }
 
 lower::Program lowered_for_c(const Function& function, lower::Builder::Functions functions) {

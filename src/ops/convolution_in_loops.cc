@@ -15,13 +15,6 @@ namespace rondo::ops {
 
 namespace {
 
-std::vector<std::int64_t> dims_from(std::initializer_list<std::int64_t> first,
-                                    std::span<const std::int64_t> rest) {
-  std::vector<std::int64_t> dims(first);
-  dims.insert(dims.end(), rest.begin(), rest.end());
-  return dims;
-}
-
 class ConvolutionLoop {
  public:
   ConvolutionLoop(const Node& node, const Tensor& x, const Tensor& kernel)
@@ -36,40 +29,34 @@ class ConvolutionLoop {
     x_ = padded(x_in_groups(x));
   }
 
-  /// The result with axes (groups, batch, windows …, features of a group).
-  Tensor result() const {
+  Tensor result(const TensorType& type) const {
     const Tensor none(0);
-    Tensor start = zeros({x_.dtype(), dims_from({groups_, x_.dim(1)}, windows_)});
-    start = broadcast_to(expand_dims(start, -1), with_features(start));
+    const std::int64_t in = kernel_.dim(2), out = kernel_.dim(3);
     const auto add = [&](const Tensor& element, const Tensor& sum) {
-      const Tensor matrix = reshape(dynamic_slice(kernel_, {none, element, none, none},
-                                                  {groups_, 1, kernel_.dim(2), kernel_.dim(3)}),
-                                    {groups_, kernel_.dim(2), kernel_.dim(3)});
-      return sum + dot_general(met_by(element), matrix, {{0}, {0}, {last_of_x()}, {1}});
+      const Tensor of_element =
+          dynamic_slice(kernel_, {none, element, none, none}, {groups_, 1, in, out});
+      const Tensor matrices = reshape(of_element, {groups_, in, out});
+      const auto features = static_cast<std::int64_t>(axes_) + 2;
+      return sum + in_layout(dot_general(met_by(element), matrices, {{0}, {0}, {features}, {1}}));
     };
-    return fori_loop(0, kernel_.dim(1), add, start, {.name = "convolution"});
+    return fori_loop(0, kernel_.dim(1), add, zeros({x_.dtype(), type.shape}),
+                     {.name = "convolution"});
   }
 
-  /// That in the layout of the result.
+ private:
+  /// An array with axes (groups, batch, windows …, features of a group) in the layout of the
+  /// result.
   Tensor in_layout(const Tensor& made) const {
     // (batch, groups, features of a group, windows …), of which groups and features are one axis.
     std::vector<std::int64_t> order{1, 0, static_cast<std::int64_t>(axes_) + 2};
     for (std::size_t i = 0; i < axes_; i++) order.push_back(static_cast<std::int64_t>(i) + 2);
     const Tensor turned = transpose(made, order);
-    const Tensor joined =
-        reshape(turned, dims_from({turned.dim(0), turned.dim(1) * turned.dim(2)}, windows_));
+    std::vector<std::int64_t> dims{turned.dim(0), turned.dim(1) * turned.dim(2)};
+    dims.insert(dims.end(), windows_.begin(), windows_.end());
     std::vector<std::int64_t> back(a_.out.size());
     for (std::size_t i = 0; i < back.size(); i++)
       back[static_cast<std::size_t>(a_.out[i])] = static_cast<std::int64_t>(i);
-    return transpose(joined, back);
-  }
-
- private:
-  std::int64_t last_of_x() const { return static_cast<std::int64_t>(axes_) + 2; }
-  std::vector<std::int64_t> with_features(const Tensor& windows) const {
-    std::vector<std::int64_t> dims = windows.shape().vector();
-    dims.push_back(kernel_.dim(3));
-    return dims;
+    return transpose(reshape(turned, dims), back);
   }
 
   /// (groups, elements of the window, input features, output features of a group)
@@ -146,7 +133,7 @@ std::vector<Tensor> convolution_in_loops(const Node& node, std::span<const Tenso
   const bool is_half = is_floating(type.dtype) && byte_width(type.dtype) == 2;
   const auto widened = [&](const Tensor& x) { return is_half ? convert(x, DType::kF32) : x; };
   const ConvolutionLoop loop(node, widened(operands[0]), widened(operands[1]));
-  const Tensor made = loop.in_layout(loop.result());
+  const Tensor made = loop.result(type);
   return {is_half ? convert(made, type.dtype) : made};
 }
 

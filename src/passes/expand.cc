@@ -50,8 +50,9 @@ bool target_has(const Node& node, Target target) {
   return !(is_hlo(target) ? op.text.hlo : op.text.stablehlo).empty();
 }
 
-[[noreturn]] void cannot_expand(const Node* node, Target target) {
-  const std::string_view what = is_hlo(target)         ? "written as HLO"
+[[noreturn]] void cannot_expand(const Node* node, Target target, const ir::LoopCode& code) {
+  const std::string_view what = !code.calls_kernels    ? "written in loops alone"
+                                : is_hlo(target)       ? "written as HLO"
                                 : is_stablehlo(target) ? "written as StableHLO"
                                                        : "run by the interpreter";
   throw TraceError(
@@ -200,7 +201,7 @@ class Expander : public ir::FunctionVisitor {
   /// Queues the expansion of `mapped`, which is `original` on the operands of the new program.
   void expand_node(Frame& frame, Tensor original, const Node* mapped, int depth, int deeper) {
     const ir::ExpandRule rule = rule_of(*mapped);
-    if (!rule) cannot_expand(mapped, target_);
+    if (!rule) cannot_expand(mapped, target_, code_);
     const std::string name(mapped->op->name);
     if (depth > kDeepestExpansion) {
       throw InternalError(fmt::format("{}: its expansion does not end", name), mapped->location());

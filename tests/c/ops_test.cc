@@ -1,5 +1,6 @@
 // Each op that has a kernel elsewhere, as C, which has none: against the reference, exactly or
 // within the rounding that another order of sums takes. The expansions run in the reference too.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -381,6 +382,30 @@ TEST_F(OpInC, BatchNorms) {
                        batch_norm_inference(x[0], x[1], x[2], x[3], variance, 1e-3f, 2)};
       },
       kRounded);
+}
+
+/// What is said of a program that cannot be C.
+std::string refusal(const std::function<Tensor(const Tensor&)>& code) {
+  try {
+    static_cast<void>(to_c_source(trace(code, zeros(f32({3})))));
+  } catch (const TraceError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OpsNotInC, AreNamedWithTheirPlaceAndARemedy) {
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  const std::string of_tap = refusal([](const Tensor& x) { return tap(x, "y"); });
+  EXPECT_THAT(of_tap, AllOf(HasSubstr("to_c_source: tap(f32[3]) has no form in C"),
+                            HasSubstr("ops_test.cc"), HasSubstr("Leave it out")));
+  const std::string of_print = refusal([](const Tensor& x) { return print(x, "{}"); });
+  EXPECT_THAT(of_print, AllOf(HasSubstr("print"), HasSubstr("Leave it out")));
+  const std::string of_call =
+      refusal([](const Tensor& x) { return custom_call("cube", {x}, {x.type()})[0]; });
+  EXPECT_THAT(of_call, AllOf(HasSubstr("custom_call"), HasSubstr("ops_test.cc"),
+                             HasSubstr("Write the value in other ops")));
 }
 
 }  // namespace
