@@ -71,7 +71,7 @@ std::string value_text(Type type, std::size_t number, Helpers& helpers) {
   const std::string whole_text = fmt::format("(k * 37 + {}) % 64 - 24", number * 11);
   if (type == Type::kPred) return fmt::format("({}) % 3 == 0", whole_text);
   if (!lower::is_float(type)) return fmt::format("({})({})", variable_type(type), whole_text);
-  const std::string value = fmt::format("(float)({}) / 16.0f", whole_text);
+  std::string value = fmt::format("(float)({}) / 16.0f", whole_text);
   if (type == Type::kF64) return fmt::format("(double)({})", value);
   if (type == Type::kF32) return value;
   return fmt::format("{}({})", helpers.use("store", type), value);

@@ -10,11 +10,8 @@
 namespace rondo::c {
 
 using lower::Carry;
-using lower::kNone;
 using lower::Lanes;
-using lower::Op;
 using lower::Opcode;
-using lower::Type;
 using lower::Value;
 
 namespace {

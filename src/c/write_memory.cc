@@ -10,8 +10,6 @@
 namespace rondo::c {
 
 using lower::Address;
-using lower::Op;
-using lower::Opcode;
 using lower::Storage;
 using lower::Type;
 using lower::Value;
@@ -82,16 +80,13 @@ Expression Writer::index_of(const Address& address, std::int64_t width) {
     Expression index = use(term.index);
     add_carried(made, index);
     const lower::Range range = this->range(term.index);
-    std::string text = index.text;
     const std::int64_t size = stride < 0 ? -stride : stride;
+    std::string text = parenthesized(index, size != 1 ? kUnary : stride < 0 ? kProduct : kSum);
     if (size != 1) {
+      // Not in 32 bits if the product does not fit them.
       const bool fits =
           size <= INT32_MAX && range.low >= INT32_MIN / size && range.high <= INT32_MAX / size;
-      if (index.precedence < kUnary) text = "(" + text + ")";
-      // Not in 32 bits if the product does not fit them.
       text = fmt::format("{} * {}{}", size, fits ? "" : "(int64_t)", text);
-    } else if (index.precedence < kSum || (stride < 0 && index.precedence < kProduct)) {
-      text = "(" + text + ")";
     }
     const bool first = made.text.empty();
     if (first && stride < 0) {

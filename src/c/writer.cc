@@ -9,12 +9,9 @@
 
 namespace rondo::c {
 
-using lower::Carry;
 using lower::kNone;
 using lower::Op;
 using lower::Opcode;
-using lower::Range;
-using lower::Type;
 using lower::Value;
 
 namespace {
@@ -101,7 +98,7 @@ std::string Writer::declared_type(Value value) const {
 }
 
 std::string Writer::variable(Value value, std::string_view otherwise) {
-  const std::string name = name_of(value, otherwise);
+  std::string name = name_of(value, otherwise);
   values_[value].expression = {name};
   values_[value].inlined = true;
   return name;

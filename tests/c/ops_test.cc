@@ -8,11 +8,12 @@
 #include <random>
 
 #include "base/for_dtype.h"
-#include "c/run_c.h"
 #include "executor/for_loops.h"
 #include "passes/optimize.h"
 #include "rondo/rondo.h"
 #include "support/compare.h"
+#include "support/elementwise_records.h"
+#include "support/run_c.h"
 
 namespace rondo::testing {
 namespace {
@@ -382,6 +383,23 @@ TEST_F(OpInC, BatchNorms) {
                        batch_norm_inference(x[0], x[1], x[2], x[3], variance, 1e-3f, 2)};
       },
       kRounded);
+}
+
+TEST_F(OpInC, ElementwiseOpsOfComplexNumbers) {
+  for (const DType dtype : {DType::kC64, DType::kC128}) {
+    for (int arity = 1; arity <= 3; arity++) {
+      std::vector<const ir::OpDef*> ops = elementwise_ops(arity);
+      std::erase_if(ops, [&](const ir::OpDef* op) { return !takes(*op, dtype); });
+      if (ops.empty()) continue;
+      expect(numbers(std::vector<TensorType>(static_cast<std::size_t>(arity), {dtype, {60}})),
+             [&](const Tensors& x) {
+               Tensors results;
+               for (const ir::OpDef* op : ops) results.push_back(apply_op(*op, x));
+               return results;
+             },
+             {.rtol = dtype == DType::kC64 ? 1e-4 : 1e-10, .atol = 1e-5, .loose_complex = true});
+    }
+  }
 }
 
 /// What is said of a program that cannot be C.
