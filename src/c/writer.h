@@ -111,6 +111,8 @@ class Writer {
   Expression wide(const Op& op);
   Expression unary(const Op& op, Type type);
   Expression binary(const Op& op, Type type);
+  /// Compilers warn of orders that hold for all numbers of a type.
+  std::optional<bool> known_order(const Op& op) const;
   Expression compare(const Op& op);
   Expression convert(const Op& op);
   Expression bitcast(Type to, Type from, Expression value);
