@@ -68,10 +68,13 @@ Expression Writer::cast(std::string_view type, Expression value) {
   return value;
 }
 
-Expression Writer::call(std::string_view function, std::initializer_list<Value> arguments) {
+Expression Writer::call(std::string_view function, std::initializer_list<Value> arguments,
+                        bool takes_narrow) {
   Expression made{fmt::format("{}(", function)};
   for (const Value argument : arguments) {
-    const Expression given = use(argument);
+    Expression given = use(argument);
+    if (takes_narrow && program_.types[argument] == Type::kS64 && !is_narrow(argument))
+      given = cast("int32_t", std::move(given));
     if (made.text.back() != '(') made.text += ", ";
     made.text += given.text;
     merge(made, given);
@@ -301,7 +304,7 @@ Expression Writer::binary(const Op& op, Type type) {
     case Opcode::kMax: {
       const bool max = op.code == Opcode::kMax;
       if (type == Type::kPred) return plain(max ? "||" : "&&", kBits, false);
-      return call(helpers_.use(max ? "max" : "min", type), {op.a, op.b});
+      return call(helpers_.use(max ? "max" : "min", type), {op.a, op.b}, type == Type::kS32);
     }
     case Opcode::kAnd:
       return plain(type == Type::kPred ? "&&" : "&", kBits, false);
@@ -316,6 +319,9 @@ Expression Writer::binary(const Op& op, Type type) {
 }
 
 std::optional<bool> Writer::known_order(const Op& op) const {
+  const bool is_strict = op.code == Opcode::kLess || op.code == Opcode::kGreater;
+  if (op.a == op.b && is_strict) return false;
+  if (op.a == op.b && !is_float(op.from)) return op.code != Opcode::kNotEqual;
   if (!is_integer(op.from) && op.from != Type::kPred) return std::nullopt;
   const lower::Range a = range(op.a), b = range(op.b);
   const auto decided = [](bool always, bool never) {
@@ -338,11 +344,15 @@ std::optional<bool> Writer::known_order(const Op& op) const {
 Expression Writer::compare(const Op& op) {
   static constexpr std::string_view kSymbols[] = {"==", "!=", "<", "<=", ">", ">="};
   const auto at = static_cast<std::size_t>(op.code) - static_cast<std::size_t>(Opcode::kEqual);
-  // Of a value with itself: compilers take it for a mistake, but as the test for NaN.
-  if (op.a == op.b && (at == 2 || at == 4)) return {"false"};
-  if (op.a == op.b && !is_float(op.from)) return {at == 1 ? "false" : "true"};
-  if (op.a == op.b && at > 1) return operation(op.a, "==", op.b, kRelation, false);
-  if (const auto known = known_order(op)) return {*known ? "true" : "false"};
+  // Compilers take it for a mistake to compare a value with itself, but as the test for NaN.
+  if (op.a == op.b && at > 1 && is_float(op.from) && at != 2 && at != 4)
+    return operation(op.a, "==", op.b, kRelation, false);
+  if (const auto known = known_order(op)) {
+    // Read here all the same, so that nothing is kept for it.
+    use(op.a);
+    use(op.b);
+    return {*known ? "true" : "false"};
+  }
   Expression made = operation(op.a, kSymbols[at], op.b, kRelation, false);
   if (op.from == Type::kPred && at > 1) {
     // Compilers take an order of truth values for a mistake.

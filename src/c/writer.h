@@ -111,13 +111,15 @@ class Writer {
   Expression wide(const Op& op);
   Expression unary(const Op& op, Type type);
   Expression binary(const Op& op, Type type);
-  /// Compilers warn of orders that hold for all numbers of a type.
+  /// Of a value and itself, and for all numbers in the operands' ranges.
   std::optional<bool> known_order(const Op& op) const;
   Expression compare(const Op& op);
   Expression convert(const Op& op);
   Expression bitcast(Type to, Type from, Expression value);
   Expression shift(const Op& op, Type type);
-  Expression call(std::string_view function, std::initializer_list<Value> arguments);
+  /// `takes_narrow`: s64 arguments, which are in range, as int32_t.
+  Expression call(std::string_view function, std::initializer_list<Value> arguments,
+                  bool takes_narrow = false);
   Expression operation(Value a, std::string_view symbol, Value b, Precedence precedence,
                        bool regroups);
   Expression cast(std::string_view type, Expression value);
