@@ -1,7 +1,9 @@
 // Updates at the positions in an array of indices.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "ir/derivative.h"
 #include "ir/node.h"
@@ -28,7 +30,7 @@ std::vector<std::int64_t> window_sizes(const ScatterDims& dims, const Shape& ope
 bool overwrites(const Function& region);
 
 // scatter_in_loops.cc
-std::vector<Tensor> scatter_in_loops(const Node& node, std::span<const Tensor> operands);
+std::vector<Tensor> scatter_in_loops(const ir::Node& node, std::span<const Tensor> operands);
 
 // scatter_derivatives.cc
 

@@ -66,9 +66,9 @@ std::vector<T> edges() {
   }
 }
 
-/// All pairs, as two arrays.
+/// Adds two arrays, which hold all pairs.
 template <class T>
-std::pair<Literal, Literal> pairs() {
+void add_pairs(std::vector<Literal>& to) {
   const std::vector<T> values = edges<T>();
   const auto count = static_cast<std::int64_t>(values.size() * values.size());
   const TensorType type{rondo::dtype_of<T>, Shape({count})};
@@ -81,7 +81,8 @@ std::pair<Literal, Literal> pairs() {
       at++;
     }
   }
-  return {a, b};
+  to.push_back(a);
+  to.push_back(b);
 }
 
 /// A program of one loop for each op, and what each has to give.
@@ -89,11 +90,7 @@ class Ops {
  public:
   Ops() {
     for (const Type type : kTypes) {
-      lower::for_type(type, [&]<class T>() {
-        auto [a, b] = pairs<T>();
-        arguments_.push_back(std::move(a));
-        arguments_.push_back(std::move(b));
-      });
+      lower::for_type(type, [&]<class T>() { add_pairs<T>(arguments_); });
     }
     for (std::uint32_t i = 0; i < arguments_.size(); i++)
       pointers_.push_back(
@@ -164,7 +161,7 @@ class Ops {
           using C = lower::Computed<T>;
           if (std::isnan(static_cast<C>(x)) && std::isnan(static_cast<C>(y))) continue;
         }
-        count += std::memcmp(&x, &y, sizeof(T)) != 0;
+        count += lower::to_bits(x) != lower::to_bits(y) ? 1 : 0;
       }
       return count;
     });
