@@ -32,9 +32,9 @@ struct COptions {
   /// a machine without double does it in integers, to the same bits, and a program in f32 then
   /// holds no double unless it calls a function that needs it, such as lgamma.
   bool has_double = false;
-  /// Whether the source ends with a `main`, behind `#ifdef NAME_TEST_MAIN`, that runs the program
-  /// on arguments which are written there and returns how many of its results have other bits than
-  /// here. It calls no function of the C library.
+  /// Whether the source ends with a `main`, unless NAME_NO_TEST_MAIN is defined, that runs the
+  /// program on arguments which are written there and returns how many of its results have other
+  /// bits than here. It calls no function of the C library.
   bool test_main = false;
 };
 

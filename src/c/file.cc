@@ -125,7 +125,7 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
         writer.may_fail() ? "  if (" + call + " != 0) return -1;\n" : "  " + call + ";\n", others);
     test = fmt::format(
         "\n/* Returns how many results have other bits than they should. */\n"
-        "#ifdef {}_TEST_MAIN\n{}{}#endif\n",
+        "#ifndef {}_NO_TEST_MAIN\n{}{}#endif\n",
         upper(name), others.text(), body);
   }
 

@@ -58,7 +58,7 @@ void add_format_options(CLI::App& app, FormatOptions& options) {
                  "where the header is written; without it the source has all of it (c)")
       ->type_name("FILE");
   app.add_flag("--test-main", options.test_main,
-               "end with a main, behind NAME_TEST_MAIN, that compares results (c)");
+               "end with a main that compares results, unless NAME_NO_TEST_MAIN is defined (c)");
 }
 
 namespace {

@@ -82,7 +82,9 @@ std::vector<c::Field> results_of(const Function& function) {
   const std::vector<std::string>& names = function.result_names();
   for (std::size_t i = 0; i < types.size(); i++) {
     std::string name = i < names.size() ? names[i] : "";
-    if (name.empty()) name = types.size() == 1 ? "result" : fmt::format("result{}", i);
+    // Programs that were read may number them.
+    if (name.find_first_not_of("0123456789") == std::string::npos)
+      name = types.size() == 1 ? "result" : fmt::format("result{}", i);
     fields.push_back({std::move(name), types[i]});
   }
   return fields;

@@ -1,6 +1,7 @@
 // Writes programs for microcontrollers as C. Usage: firmware_programs FOLDER
 //
-// NAME.c and NAME.h, whose test (-DNAME_TEST_MAIN) compares its results with those of this machine.
+// NAME.c and NAME.h, whose main, without -DNAME_NO_TEST_MAIN, compares its results with those of
+// this machine.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

@@ -29,8 +29,9 @@ def call(command, **options):
     return done.stdout
 
 
-def compiled(folder, name, optimize, define=()):
-    place = folder / f"{name}{optimize}.o"
+def compiled(folder, name, optimize, test=False):
+    place = folder / f"{name}{optimize}{'_test' * test}.o"
+    define = [] if test else [f"-D{name.upper()}_NO_TEST_MAIN"]
     call(["arm-none-eabi-gcc", *PROCESSOR, *STRICT, "-fstack-usage", optimize, *define, "-c", folder / f"{name}.c",
           "-o", place])
     return place
@@ -73,7 +74,7 @@ def check(folder, name):
             return f"the object needs {', '.join(sorted(foreign))}"
         if stack_of(place) > MOST_STACK:
             return f"{optimize}: a function takes {stack_of(place)} bytes of stack"
-        test = compiled(folder, name, optimize, [f"-D{name.upper()}_TEST_MAIN"])
+        test = compiled(folder, name, optimize, test=True)
         done = emulate(link(folder, name, [test]))
         if done.returncode != 0:
             return f"{optimize}: {done.returncode} results have other bits than here {done.stderr}"

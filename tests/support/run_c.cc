@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -92,11 +91,9 @@ int run_test_main(const CSource& source, const std::string& name) {
   const Folder folder;
   write_file(folder / (name + ".c"), source.source);
   write_file(folder / (name + ".h"), source.header);
-  std::string macro = name + "_TEST_MAIN";
-  for (char& c : macro) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const std::string command =
-      fmt::format("cd {} && cc -std=c99 -O1 {} -D{} {}.c -o test -lm > errors 2>&1",
-                  (folder / "").string(), kStrict, macro, name);
+      fmt::format("cd {} && cc -std=c99 -O1 {} {}.c -o test -lm > errors 2>&1",
+                  (folder / "").string(), kStrict, name);
   if (std::system(command.c_str()) != 0) throw std::runtime_error(read_file(folder / "errors"));
   const int status = std::system((folder / "test").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
