@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "cli/outcome.h"
 #include "rondo/rondo.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST_F(Command, RunsAProgramOnLiteralsAndFiles) {
@@ -38,6 +41,21 @@ TEST_F(Command, PrintsAProgramInOtherFormats) {
   EXPECT_EQ(parse_stablehlo_text(back.out).stats().loops, 1);
   EXPECT_THAT(command({"print", program}).out, HasSubstr("fori_loop"));
   EXPECT_THAT(command({"print", program, "--to=dot"}).out, StartsWith("digraph"));
+}
+
+TEST_F(Command, PrintsAProgramAsC) {
+  const std::string program = file("f.mlir", kPowers);
+  const Outcome whole = command({"print", program, "--to=c", "--name=powers"});
+  EXPECT_EQ(whole.status, 0) << whole.err;
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("void powers("), HasSubstr("} powers_in;"),
+                               Not(HasSubstr("#include \"powers.h\""))));
+  const Outcome apart = command(
+      {"print", program, "--to=c", "--name=powers", "--header=" + path("p.h"), "--test-main"});
+  EXPECT_THAT(apart.out, AllOf(HasSubstr("#include \"p.h\""), HasSubstr("int main(void)")));
+  EXPECT_TRUE(std::filesystem::exists(path("p.h")));
+  fails({"print", program, "--to=c", "--name=while"}, 1, HasSubstr("'while'"));
+  fails({"print", program, "--to=c", "--header=" + path("no/p.h")}, 1,
+        HasSubstr("the header cannot be written"));
 }
 
 TEST_F(Command, SaysWhatIsWrongAndEndsWithAStatus) {
