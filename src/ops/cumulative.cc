@@ -239,7 +239,8 @@ std::vector<Tensor> divided_cumulative(const Node& node, std::span<const Tensor>
 /// One slice after the other. Of many in f32 the kernel adds a few before they join the total.
 std::vector<Tensor> cumulative_in_loops(const Node& node, std::span<const Tensor> operands) {
   const ir::LocationScope at(node.location());
-  const auto& [combiner, axis, reverse] = node.attrs<CumulativeAttributes>();
+  const auto& attributes = node.attrs<CumulativeAttributes>();
+  const std::int64_t axis = attributes.axis;
   const Tensor& x = operands[0];
   if (x.type().elements() == 0) return {x};
   const std::int64_t count = x.dim(axis);
@@ -247,13 +248,14 @@ std::vector<Tensor> cumulative_in_loops(const Node& node, std::span<const Tensor
   sizes[static_cast<std::size_t>(axis)] = 1;
   const auto slice_at = [&](const Tensor& all, const Tensor& i) {
     std::vector<Tensor> starts(sizes.size(), Tensor(0));
-    starts[static_cast<std::size_t>(axis)] = reverse ? count - 1 - i : i;
+    starts[static_cast<std::size_t>(axis)] = attributes.reverse ? count - 1 - i : i;
     return std::pair(dynamic_slice(all, starts, sizes), starts);
   };
   const DType dtype = x.dtype(), wide = accumulated_dtype(node);
   const auto combine = [&](const Tensor& i, const Tensor& total, const Tensor& all) {
     const auto [element, starts] = slice_at(all, i);
-    const Tensor next = combined(combiner, total, convert(element, wide), node.location());
+    const Tensor next =
+        combined(attributes.combiner, total, convert(element, wide), node.location());
     return std::tuple(next, dynamic_update_slice(all, convert(next, dtype), starts));
   };
   const Tensor first = convert(slice_at(x, Tensor(0)).first, wide);
