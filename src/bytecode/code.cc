@@ -175,20 +175,6 @@ class Decoder {
     }
   }
 
-  /// Integers of a type's width, to move its bits.
-  static Type bits_type(Type type) {
-    switch (lower::width(type)) {
-      case 1:
-        return Type::kU8;
-      case 2:
-        return Type::kU16;
-      case 4:
-        return Type::kU32;
-      default:
-        return Type::kU64;
-    }
-  }
-
   void memory_op(const Op& op) {
     switch (op.code) {
       case Opcode::kBase:

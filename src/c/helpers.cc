@@ -235,8 +235,7 @@ bool fits(Of of, Type type) {
 
 std::string Helpers::add(const std::string& name, std::string_view body, Type type, Type from) {
   if (!used_.insert(name).second) return name;
-  const Type bits = unsigned_of(type);
-  needs_math_ = needs_math_ || body.find("fabs") != std::string_view::npos;
+  const Type bits = lower::bits_type(type);
   const auto meaning = [&](char word) -> std::string {
     switch (word) {
       case 'T':
@@ -276,6 +275,7 @@ std::string Helpers::wide(std::string_view name) {
     if (helper.name != name) continue;
     if (name == "f64_from_f32") use("bits", Type::kF32);
     if (name == "f32_from_f64") use("from_bits", Type::kF32);
+    if (name == "add_f64" || name == "multiply_f64") wide("rounded_f64");
     return add(std::string(name), helper.text, Type::kF32);
   }
   throw InternalError("C source: doubles are integers here, which have no such operation");

@@ -36,8 +36,6 @@ class Helpers {
   }
   /// The functions that were used, and those that they need, each after what it needs.
   const std::string& text() const { return text_; }
-  /// Whether one of them, or of the functions behind them, is of <math.h>.
-  bool needs_math() const { return needs_math_; }
 
  private:
   std::string add(const std::string& name, std::string_view body, lower::Type type,
@@ -45,7 +43,7 @@ class Helpers {
 
   absl::flat_hash_set<std::string> used_;
   std::string text_;
-  bool needs_math_ = false, is_wide_ = false;
+  bool is_wide_ = false;
 };
 
 }  // namespace rondo::c

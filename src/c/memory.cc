@@ -93,7 +93,6 @@ void Memory::find_groups() {
   }
   for (const lower::Op& op : program_.code) {
     if (op.code == Opcode::kSelect && op.type == Type::kPointer) {
-      join(op.b, op.a == op.b ? op.c : op.result);
       join(op.b, op.c);
       join(op.b, op.result);
     }
@@ -102,25 +101,37 @@ void Memory::find_groups() {
     if (op.code == Opcode::kLoad) accessed(base(op.bits), op.type, false);
     if (op.code == Opcode::kStore) accessed(base(op.bits), op.type, true);
   }
-  // Copies say nothing of types: what is only copied has that of the other place.
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (const lower::Op& op : program_.code) {
-      if (op.code != Opcode::kCopy) continue;
-      const lower::Copy& copy = program_.copies[op.bits];
-      Group &from = groups_[root(base(copy.from))], &to = groups_[root(base(copy.to))];
-      to.written = true;
-      for (auto [known, unknown] : {std::pair{&from, &to}, std::pair{&to, &from}}) {
-        if (known->type == Type::kPointer || unknown->type != Type::kPointer) continue;
-        unknown->type = known->type;
-        changed = true;
-      }
-    }
-  }
+  spread_by_copies();
   for (Group& group : groups_)
     if (group.type == Type::kPointer) group.type = Type::kU8;
   for (std::uint32_t item = 0; item < parents_.size(); item++) parents_[item] = root(item);
+}
+
+/// Copies say nothing of types: what is only copied has that of the other place.
+void Memory::spread_by_copies() {
+  absl::flat_hash_map<std::uint32_t, std::vector<std::uint32_t>> others;
+  std::vector<std::uint32_t> known;
+  for (const lower::Op& op : program_.code) {
+    if (op.code != Opcode::kCopy) continue;
+    const lower::Copy& copy = program_.copies[op.bits];
+    const std::uint32_t from = root(program_.addresses[copy.from].base),
+                        to = root(program_.addresses[copy.to].base);
+    groups_[to].written = true;
+    others[from].push_back(to);
+    others[to].push_back(from);
+  }
+  for (const auto& [group, neighbors] : others)
+    if (groups_[group].type != Type::kPointer) known.push_back(group);
+  std::sort(known.begin(), known.end());
+  while (!known.empty()) {
+    const std::uint32_t group = known.back();
+    known.pop_back();
+    for (const std::uint32_t other : others[group]) {
+      if (groups_[other].type != Type::kPointer) continue;
+      groups_[other].type = groups_[group].type;
+      known.push_back(other);
+    }
+  }
 }
 
 void Memory::lay_out() {

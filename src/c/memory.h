@@ -52,6 +52,7 @@ class Memory {
   void accessed(lower::Value pointer, lower::Type type, bool writes);
   void fixed(std::uint32_t buffer, lower::Type type);
   void find_groups();
+  void spread_by_copies();
   void lay_out();
 
   const lower::Program& program_;

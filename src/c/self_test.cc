@@ -63,7 +63,7 @@ std::string bits_text(Type type, const std::string& element, Helpers& helpers) {
     case Type::kF64:
       return fmt::format("{0} != {0} ? UINT64_MAX : {1}({0})", element, helpers.use("bits", type));
     default:
-      return fmt::format("({}){}", variable_type(unsigned_of(type)), element);
+      return fmt::format("({}){}", variable_type(lower::bits_type(type)), element);
   }
 }
 

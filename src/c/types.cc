@@ -45,19 +45,6 @@ std::string_view element_type(Type type) {
   return type == Type::kF16 || type == Type::kBF16 ? "uint16_t" : variable_type(type);
 }
 
-Type unsigned_of(Type type) {
-  switch (lower::width(type)) {
-    case 1:
-      return Type::kU8;
-    case 2:
-      return Type::kU16;
-    case 4:
-      return Type::kU32;
-    default:
-      return Type::kU64;
-  }
-}
-
 std::string constant(Type type, std::uint64_t bits) {
   return lower::for_type(type, [&]<class T>() -> std::string {
     const T value = lower::from_bits<T>(bits);

@@ -13,8 +13,6 @@ namespace rondo::c {
 std::string_view variable_type(lower::Type type);
 /// Of an element in memory: halves are their bits.
 std::string_view element_type(lower::Type type);
-/// The unsigned type of the same width.
-lower::Type unsigned_of(lower::Type type);
 /// Of the functions of <math.h> for it.
 inline std::string_view math_suffix(lower::Type type) {
   return type == lower::Type::kF64 ? "" : "f";

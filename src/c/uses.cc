@@ -51,20 +51,12 @@ class Needed {
   }
   void visit(const Op& op) {
     if (op.code < Opcode::kFor) {
-      const auto read = [&](Value value) {
+      return lower::for_each_read(program_, op, [&](Value value) {
         if (op.result == kNone)
           need(value);
-        else
+        else if (value != kNone)
           behind_[op.result].push_back(value);
-      };
-      read(op.a);
-      read(op.b);
-      read(op.c);
-      lower::for_each_address(program_, op, [&](std::uint64_t index) {
-        read(program_.addresses[index].base);
-        for (const auto& term : program_.addresses[index].terms) read(term.index);
       });
-      return;
     }
     switch (op.code) {
       case Opcode::kFor:
@@ -153,14 +145,7 @@ void Writer::count_uses() {
       if (begins_block(op.code) || op.code == Opcode::kElse) blocks.push_back(++last);
       continue;
     }
-    if (op.result != kNone && !needed(op.result)) continue;
-    read(op.a);
-    read(op.b);
-    read(op.c);
-    lower::for_each_address(program_, op, [&](std::uint64_t index) {
-      read(program_.addresses[index].base);
-      for (const auto& term : program_.addresses[index].terms) read(term.index);
-    });
+    if (op.result == kNone || needed(op.result)) lower::for_each_read(program_, op, read);
   }
 }
 

@@ -12,7 +12,7 @@ using lower::Type;
 
 // IEEE 754: the sign, 11 bits of exponent, 52 of a number in [1, 2) without its first. Results are
 // rounded to the nearest, ties to even; a NaN is quiet.
-const WideHelper kWideHelpers[4] = {
+const WideHelper kWideHelpers[5] = {
     {"f64_from_f32", R"(/* A double as its bits: sums of floats are kept in them. */
 static uint64_t f64_from_f32(float x) {
   const uint32_t bits = bits_of_f32(x);
@@ -61,8 +61,22 @@ static uint64_t f64_from_f32(float x) {
   return f32_of_bits(sign | (((uint32_t)(exponent - 1) << 23) + kept));
 }
 )"},
+    {"rounded_f64",
+     R"(/* From a number with its first bit at place 62, or below it at the least exponent. */
+static uint64_t rounded_f64(uint64_t sign, int32_t exponent, uint64_t x) {
+  const uint64_t rest = x & 0x3ffu;
+  x >>= 10;
+  if (rest > 0x200u || (rest == 0x200u && (x & 1u) != 0)) ++x;
+  if (x >> 53 != 0) {
+    x >>= 1;
+    ++exponent;
+  }
+  if (exponent >= 0x7ff) return sign | (uint64_t)0x7ffu << 52;
+  return sign | (((uint64_t)(exponent - 1) << 52) + x);
+}
+)"},
     {"add_f64", R"(static uint64_t add_f64(uint64_t a, uint64_t b) {
-  uint64_t sign, x, y, rest;
+  uint64_t sign, x, y;
   int32_t exponent, places;
   if (a << 1 < b << 1) {
     const uint64_t larger = b;
@@ -78,35 +92,27 @@ static uint64_t f64_from_f32(float x) {
     if (x == 0 && places == 0x7ff && a != b) return (uint64_t)0xfff8u << 48;
     return x == 0 ? a : a | UINT64_C(1) << 51;
   }
-  /* With three more bits, of which the last says whether any behind it was set. */
-  x = (exponent == 0 ? x : x | UINT64_C(1) << 52) << 3;
-  y = (places == 0 ? y : y | UINT64_C(1) << 52) << 3;
+  /* With ten more bits, of which the last says whether any behind it was set. */
+  x = (exponent == 0 ? x : x | UINT64_C(1) << 52) << 10;
+  y = (places == 0 ? y : y | UINT64_C(1) << 52) << 10;
   if (exponent == 0) exponent = 1;
   places = exponent - (places == 0 ? 1 : places);
-  if (places > 60)
+  if (places > 63)
     y = y != 0;
   else if (places > 0)
     y = y >> places | (y << (64 - places) != 0);
   if ((a ^ b) >> 63 == 0) {
     x += y;
-    if (x >> 56 != 0) {
+    if (x >> 63 != 0) {
       x = x >> 1 | (x & 1u);
       ++exponent;
     }
   } else {
     x -= y;
     if (x == 0) return 0;
-    for (; x >> 55 == 0 && exponent > 1; --exponent) x <<= 1;
+    for (; x >> 62 == 0 && exponent > 1; --exponent) x <<= 1;
   }
-  rest = x & 7u;
-  x >>= 3;
-  if (rest > 4 || (rest == 4 && (x & 1u) != 0)) ++x;
-  if (x >> 53 != 0) {
-    x >>= 1;
-    ++exponent;
-  }
-  if (exponent >= 0x7ff) return sign | (uint64_t)0x7ffu << 52;
-  return sign | (((uint64_t)(exponent - 1) << 52) + x);
+  return rounded_f64(sign, exponent, x);
 }
 )"},
     {"multiply_f64", R"(static uint64_t multiply_f64(uint64_t a, uint64_t b) {
@@ -127,16 +133,16 @@ static uint64_t f64_from_f32(float x) {
   if (of_b == 0) of_b = 1;
   for (; x >> 52 == 0; --of_a) x <<= 1;
   for (; y >> 52 == 0; --of_b) y <<= 1;
-  /* The product of 53 and 53 bits, from halves, with its first bit at place 63 or 62 of `high`. */
+  /* The product of 53 and 53 bits, from halves, with its first bit at place 62 or 61 of `high`. */
   x <<= 11;
-  y <<= 11;
+  y <<= 10;
   low = (x & 0xffffffffu) * (y & 0xffffffffu);
   middle = (x >> 32) * (y & 0xffffffffu) + (low >> 32);
   rest = (x & 0xffffffffu) * (y >> 32) + (middle & 0xffffffffu);
   high = (x >> 32) * (y >> 32) + (middle >> 32) + (rest >> 32);
   high |= ((rest << 32 | (low & 0xffffffffu)) != 0);
   exponent = of_a + of_b - 1022;
-  if (high >> 63 == 0) {
+  if (high >> 62 == 0) {
     high <<= 1;
     --exponent;
   }
@@ -145,15 +151,7 @@ static uint64_t f64_from_f32(float x) {
     high = places > 62 ? 1u : high >> places | (high << (64 - places) != 0);
     exponent = 1;
   }
-  rest = high & 0x7ffu;
-  x = high >> 11;
-  if (rest > 0x400u || (rest == 0x400u && (x & 1u) != 0)) ++x;
-  if (x >> 53 != 0) {
-    x >>= 1;
-    ++exponent;
-  }
-  if (exponent >= 0x7ff) return sign | (uint64_t)0x7ffu << 52;
-  return sign | (((uint64_t)(exponent - 1) << 52) + x);
+  return rounded_f64(sign, exponent, high);
 }
 )"},
 };

@@ -12,11 +12,11 @@ namespace rondo::c {
 /// f32, and nothing in memory.
 bool can_be_wide(const lower::Program& program);
 
-/// The functions, each of which needs those before it: `f64_from_f32`, `f32_from_f64`, `add_f64`,
-/// `multiply_f64`.
+/// The functions: `f64_from_f32`, `f32_from_f64`, `rounded_f64`, `add_f64` and `multiply_f64`,
+/// which need the one before them.
 struct WideHelper {
   std::string_view name, text;
 };
-extern const WideHelper kWideHelpers[4];
+extern const WideHelper kWideHelpers[5];
 
 }  // namespace rondo::c

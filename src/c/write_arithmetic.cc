@@ -237,7 +237,7 @@ Expression Writer::shift(const Op& op, Type type) {
   if (plain && !is_small(type) && (left ? type >= Type::kU8 : positive))
     return operation(op.a, left ? "<<" : ">>", op.b, kBits, false);
   if (plain && !is_small(type) && left) {
-    Expression made = cast(variable_type(unsigned_of(type)), use(op.a));
+    Expression made = cast(variable_type(lower::bits_type(type)), use(op.a));
     const Expression places = use(op.b);
     made.text += " << " + parenthesized(places, kUnary);
     made.precedence = kBits;
@@ -411,10 +411,11 @@ Expression Writer::bitcast(Type to, Type from, Expression value) {
     call_of((helpers_.use("round", from), fmt::format("{}_from_f32", lower::type_name(from))));
   else if (is_float(from))
     call_of(helpers_.use("bits", from));
-  const Type bits = is_float(from) ? unsigned_of(from) : from;
+  const Type bits = is_float(from) ? lower::bits_type(from) : from;
   if (!is_float(to))
     return to == bits ? std::move(value) : cast(variable_type(to), std::move(value));
-  if (bits != unsigned_of(to)) value = cast(variable_type(unsigned_of(to)), std::move(value));
+  if (bits != lower::bits_type(to))
+    value = cast(variable_type(lower::bits_type(to)), std::move(value));
   if (is_half_type(to))
     call_of(helpers_.use("load", to));
   else

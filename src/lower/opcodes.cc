@@ -81,6 +81,19 @@ std::int64_t width(Type type) noexcept {
   return kWidths[static_cast<std::size_t>(type)];
 }
 
+Type bits_type(Type type) noexcept {
+  switch (width(type)) {
+    case 1:
+      return Type::kU8;
+    case 2:
+      return Type::kU16;
+    case 4:
+      return Type::kU32;
+    default:
+      return Type::kU64;
+  }
+}
+
 std::int64_t op_work(const Op& op) noexcept {
   switch (op.code) {
     case Opcode::kConstant:

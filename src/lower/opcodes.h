@@ -34,6 +34,8 @@ std::string_view type_name(Type type) noexcept;
 std::int64_t width(Type type) noexcept;
 constexpr bool is_float(Type type) noexcept { return type >= Type::kF16 && type <= Type::kF64; }
 constexpr bool is_integer(Type type) noexcept { return type >= Type::kS8 && type <= Type::kU64; }
+/// Integers without sign of a type's width, which hold its bits.
+Type bits_type(Type type) noexcept;
 /// What a reduction by `combine` starts its partial results with: 0 (of floats -0, which leaves -0
 /// as it is), 1, all ones, the largest or the least value (of floats an infinity).
 std::uint64_t identity(Opcode combine, Type type) noexcept;

@@ -2,6 +2,8 @@
 #include "ops/rng_bit_generator.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/memory.h"
 #include "ir/attribute_text.h"
@@ -38,13 +40,21 @@ InferredTypes infer_rng_bit_generator(const InferContext& context) {
 std::uint32_t low_word(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 std::uint32_t high_word(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
-/// The axis whose halves take the two words of the blocks: the first of even size, else the first
-/// of the greatest size.
-std::size_t halved_axis(const std::vector<std::int64_t>& dims) {
-  for (std::size_t axis = 0; axis < dims.size(); axis++) {
-    if (dims[axis] % 2 == 0) return axis;
-  }
-  return static_cast<std::size_t>(std::max_element(dims.begin(), dims.end()) - dims.begin());
+/// An array as outer x size x inner, around the axis whose halves take the two words of the blocks:
+/// the first of even size, else the first of the greatest size.
+struct HalvedArray {
+  std::int64_t outer, size, half, inner;
+};
+HalvedArray halves_of(const Shape& shape) {
+  std::vector<std::int64_t> dims = shape.vector();
+  if (dims.empty()) dims.push_back(1);
+  const auto is_even = [](std::int64_t size) { return size % 2 == 0; };
+  auto axis = std::find_if(dims.begin(), dims.end(), is_even);
+  if (axis == dims.end()) axis = std::max_element(dims.begin(), dims.end());
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+  };
+  return {product(dims.begin(), axis), *axis, (*axis + 1) / 2, product(axis + 1, dims.end())};
 }
 
 /// Threshold: Work of a block of random bits between two polls, in additions. Not measured.
@@ -69,15 +79,7 @@ std::uint64_t threefry_bits(std::uint64_t key, std::uint64_t counter, const Shap
     }
     return counter + static_cast<std::uint64_t>(n);
   } else {
-    std::vector<std::int64_t> dims = shape.vector();
-    if (dims.empty()) dims.push_back(1);
-    const std::size_t axis = halved_axis(dims);
-    const std::int64_t size = dims[axis], half = (size + 1) / 2;
-    std::int64_t outer = 1, inner = 1;
-    for (std::size_t i = 0; i < dims.size(); i++) {
-      if (i < axis) outer *= dims[i];
-      if (i > axis) inner *= dims[i];
-    }
+    const auto [outer, size, half, inner] = halves_of(shape);
     std::int64_t number = 0;
     for (std::int64_t o = 0; o < outer; o++) {
       for (std::int64_t j = 0; j < half; j++) {
@@ -164,15 +166,7 @@ std::pair<Tensor, std::int64_t> threefry_bits_in_loops(const Tensor& state,
     const Tensor bits = convert(joined_words(words[0], words[1]), type.dtype);
     return {reshape(bits, type.shape.vector()), n};
   }
-  std::vector<std::int64_t> dims = type.shape.vector();
-  if (dims.empty()) dims.push_back(1);
-  const std::size_t axis = halved_axis(dims);
-  const std::int64_t size = dims[axis], half = (size + 1) / 2;
-  std::int64_t outer = 1, inner = 1;
-  for (std::size_t i = 0; i < dims.size(); i++) {
-    if (i < axis) outer *= dims[i];
-    if (i > axis) inner *= dims[i];
-  }
+  const auto [outer, size, half, inner] = halves_of(type.shape);
   const std::vector<Tensor> words = blocks(outer * half * inner);
   const std::vector<std::int64_t> block{outer, half, inner};
   const Tensor both = stack({reshape(words[0], block), reshape(words[1], block)}, 2);

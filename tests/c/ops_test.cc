@@ -52,12 +52,8 @@ std::vector<Literal> numbers(const std::vector<TensorType>& types, std::uint64_t
   return made;
 }
 
-class OpInC : public ::testing::Test {
+class OpInC : public InC {
  protected:
-  void SetUp() override {
-    if (!has_c_compiler()) GTEST_SKIP() << "there is no C compiler (cc) on this machine";
-  }
-
   using Code = std::function<Tensors(const Tensors&)>;
   static void expect(const std::vector<Literal>& arguments, const Code& code,
                      const Tolerance& tolerance = kExactly) {

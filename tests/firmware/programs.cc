@@ -78,7 +78,7 @@ Literal weights(std::int64_t rows, std::int64_t columns) {
   return Literal::from(values, {rows, columns});
 }
 
-Function network_program() {
+Function trained_network() {
   const std::vector<std::pair<Literal, Literal>> layers{{weights(16, 8), weights(1, 16)},
                                                         {weights(16, 16), weights(1, 16)},
                                                         {weights(4, 16), weights(1, 4)}};
@@ -110,5 +110,5 @@ int main(int count, char** words) {
   write(words[1], "heating1000", trace(value_and_grad(heating<1000>), house));
   write(words[1], "kalman", trace(kalman, Estimate{zeros(f32({4})), zeros(f32({4, 4}))}, f32({2})));
   write(words[1], "track", trace(track, f32({20, 2})));
-  write(words[1], "network", network_program());
+  write(words[1], "network", trained_network());
 }
