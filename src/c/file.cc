@@ -6,6 +6,7 @@
 
 #include "c/types.h"
 #include "c/wide.h"
+#include "c/wrap.h"
 #include "fmt/format.h"
 #include "lower/opcodes.h"
 
@@ -63,8 +64,7 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
   const Memory memory(program, types_of(arguments), types_of(results));
   const Struct in = struct_of(arguments, name, "in"), out = struct_of(results, name, "out");
   Names names;
-  for (const char* taken : {"in", "out", "work", "i", "j", "k", "l", "m", "n"})
-    names.reserve(taken);
+  for (const char* taken : {"in", "out", "work"}) names.reserve(taken);
   names.reserve(name);
   Helpers helpers;
   if (!options.has_double && can_be_wide(program)) helpers.set_wide();
@@ -93,9 +93,9 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
   const std::string guard = upper(name) + "_H";
   std::string& header = file.header;
   header = fmt::format(
-      "/* {} */\n#ifndef {}\n#define {}\n\n#include <stdbool.h>\n"
+      "{}\n#ifndef {}\n#define {}\n\n#include <stdbool.h>\n"
       "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      options.program, guard, guard);
+      wrapped(comment_line(options.program), 0), guard, guard);
   header += in.text + out.text;
   if (has_work && !options.static_workspace) {
     header += "/* Memory for a call; what is in it before does not matter. */\n";
@@ -130,8 +130,8 @@ File write(const lower::Program& program, const std::vector<Field>& arguments,
   }
 
   std::string& source = file.source;
-  source = fmt::format("/* {} */\n#include \"{}\"\n\n#include <math.h>\n\n", options.program,
-                       options.header);
+  source = fmt::format("{}\n#include \"{}\"\n\n#include <math.h>\n\n",
+                       wrapped(comment_line(options.program), 0), options.header);
   for (const std::string* part : {&helpers.text(), &writer.functions()})
     if (!part->empty()) source += *part + "\n";
   bool any_table = false;

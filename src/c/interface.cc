@@ -14,9 +14,9 @@ namespace {
 /// A struct, or a leaf.
 struct Part {
   std::string name;
-  Names names = {};                // of its members
-  std::vector<std::size_t> parts;  // empty for a leaf
-  const TensorType* type = nullptr;
+  Names names{Names::Of::kStruct};  // of its members
+  std::vector<std::size_t> parts;   // empty for a leaf
+  const Field* field = nullptr;     // of a leaf
 };
 
 /// Fields of fields; elements and keys are a part of a name: `arg0`, `layers[2]`, `w`.
@@ -36,7 +36,7 @@ std::vector<std::string> steps_of(std::string_view path) {
 }
 
 std::string declaration(const Part& leaf) {
-  const TensorType& type = *leaf.type;
+  const TensorType& type = leaf.field->type;
   const bool is_complex = type.dtype == DType::kC64 || type.dtype == DType::kC128;
   const std::string_view element = element_type(lower::type_of(type.dtype));
   const std::int64_t parts = is_complex ? 2 : 1;
@@ -45,8 +45,10 @@ std::string declaration(const Part& leaf) {
   if (type.rank() > 0 || is_complex)
     text += fmt::format("[{}]", std::max<std::int64_t>(1, parts * type.elements()));
   text += ";";
-  if (type.rank() > 0 || is_complex || element == "uint16_t")
-    text += fmt::format(" /* {} */", type.str());
+  const std::string& meaning = leaf.field->meaning;
+  const bool is_said =
+      type.rank() == 0 && !is_complex && element != "uint16_t" && meaning == type.str();
+  if (!is_said) text += fmt::format(" /* {} */", meaning);
   return text;
 }
 
@@ -65,12 +67,12 @@ Struct struct_of(const std::vector<Field>& fields, std::string_view prefix,
     for (std::size_t i = 0; i < steps.size(); i++) {
       const bool is_leaf = i + 1 == steps.size();
       const auto found = known.find({at, steps[i]});
-      if (found != known.end() && !is_leaf && parts[found->second].type == nullptr) {
+      if (found != known.end() && !is_leaf && parts[found->second].field == nullptr) {
         at = found->second;
       } else {
         Part part;
         part.name = parts[at].names.unique(steps[i], "value");
-        if (is_leaf) part.type = &field.type;
+        if (is_leaf) part.field = &field;
         parts[at].parts.push_back(parts.size());
         known.insert_or_assign({at, steps[i]}, parts.size());
         at = parts.size();
@@ -87,13 +89,13 @@ Struct struct_of(const std::vector<Field>& fields, std::string_view prefix,
   Names taken;
   types[0] = taken.unique(parts[0].name, "in");
   for (std::size_t i = 1; i < parts.size(); i++)
-    if (parts[i].type == nullptr)
+    if (parts[i].field == nullptr)
       types[i] = taken.unique(fmt::format("{}_{}", parts[0].name, parts[i].name), "part");
   for (std::size_t i = parts.size(); i-- > 0;) {
-    if (parts[i].type != nullptr || (i == 0 && parts[i].parts.empty())) continue;
+    if (parts[i].field != nullptr || (i == 0 && parts[i].parts.empty())) continue;
     made.text += "typedef struct {\n";
     for (const std::size_t child : parts[i].parts)
-      made.text += parts[child].type != nullptr
+      made.text += parts[child].field != nullptr
                        ? fmt::format("  {}\n", declaration(parts[child]))
                        : fmt::format("  {} {};\n", types[child], parts[child].name);
     made.text += fmt::format("}} {};\n\n", types[i]);

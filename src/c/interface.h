@@ -13,7 +13,8 @@ namespace rondo::c {
 /// A leaf of a tree: its path, such as `arg0.layers[2].w`.
 struct Field {
   std::string path;
-  TensorType type;
+  TensorType type;      // in memory
+  std::string meaning;  // for a comment: the user's type, `f8e4m3fn[4]`
 };
 
 /// One struct, with those in it.

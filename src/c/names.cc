@@ -6,9 +6,8 @@ namespace rondo::c {
 
 namespace {
 
-/// The words of C99 and C++20, and what <math.h>, <stdbool.h> and <stdint.h> have without a suffix
-/// that a program might want.
-bool is_reserved(std::string_view name) {
+/// The words of C99 and C++20, and what the standard headers define as macros.
+bool is_word(std::string_view name) {
   static const absl::flat_hash_set<std::string_view> kWords = {
       // Of C99.
       "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
@@ -23,19 +22,36 @@ bool is_reserved(std::string_view name) {
       "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires",
       "static_assert", "static_cast", "template", "this", "thread_local", "throw", "true", "try",
       "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
-      // Of the libraries.
-      "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
-      "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin",
-      "fmod", "frexp", "hypot", "ilogb", "isnan", "ldexp", "lgamma", "log", "log10", "log1p",
-      "log2", "logb", "lrint", "lround", "main", "modf", "nan", "nearbyint", "nextafter", "pow",
-      "remainder", "remquo", "rint", "round", "scalbn", "signbit", "signgam", "sin", "sinh", "sqrt",
-      "tan", "tanh", "tgamma", "trunc", "y0", "y1", "yn", "j0", "j1", "jn", "gamma"};
-  // Helpers and functions of a type: min_f32, f32_of_bits.
-  const std::size_t last = name.rfind('_');
+      // Macros.
+      "HUGE_VAL", "HUGE_VALF", "INFINITY", "INT64_C", "INT64_MAX", "NAN", "NULL", "UINT64_C",
+      "UINT64_MAX", "isfinite", "isinf", "isnormal", "isunordered", "math_errhandling"};
+  return kWords.contains(name);
+}
+
+/// What <math.h> has that a program might want, and helpers and functions of a type: min_f32,
+/// f32_of_bits.
+bool is_function(std::string_view name) {
+  static const absl::flat_hash_set<std::string_view> kFunctions = {
+      "acos",      "acosh",     "asin",  "asinh",     "atan",   "atan2",  "atanh", "cbrt",
+      "ceil",      "copysign",  "cos",   "cosh",      "erf",    "erfc",   "exp",   "exp2",
+      "expm1",     "fabs",      "fdim",  "floor",     "fma",    "fmax",   "fmin",  "fmod",
+      "frexp",     "hypot",     "ilogb", "isnan",     "ldexp",  "lgamma", "log",   "log10",
+      "log1p",     "log2",      "logb",  "lrint",     "lround", "main",   "modf",  "nan",
+      "nearbyint", "nextafter", "pow",   "remainder", "remquo", "rint",   "round", "scalbn",
+      "signbit",   "signgam",   "sin",   "sinh",      "sqrt",   "tan",    "tanh",  "tgamma",
+      "trunc",     "y0",        "y1",    "yn",        "j0",     "j1",     "jn",    "gamma"};
   static const absl::flat_hash_set<std::string_view> kTypes = {
       "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "bits"};
-  return kWords.contains(name) ||
+  const std::size_t last = name.rfind('_');
+  const std::string_view of_double = name.ends_with('f') ? name.substr(0, name.size() - 1) : name;
+  return kFunctions.contains(name) || kFunctions.contains(of_double) ||
          (last != std::string_view::npos && kTypes.contains(name.substr(last + 1)));
+}
+
+/// i, j, … n, i6, i7, …: the writer gives these to loops by their depth.
+bool is_index(std::string_view name) {
+  if (name.size() == 1) return name[0] >= 'i' && name[0] <= 'n';
+  return name[0] == 'i' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 }  // namespace
@@ -50,6 +66,10 @@ std::string identifier(std::string_view text) {
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
   return name;
+}
+
+bool Names::is_reserved(std::string_view name) const {
+  return is_word(name) || (of_ == Of::kFile && (is_function(name) || is_index(name)));
 }
 
 std::string Names::unique(std::string_view text, std::string_view otherwise) {

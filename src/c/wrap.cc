@@ -24,6 +24,17 @@ std::size_t break_before(std::string_view text, std::size_t end) {
 
 }  // namespace
 
+std::string comment_line(std::string_view text) {
+  std::string made(text);
+  for (std::size_t at = 0; at < made.size(); at++) {
+    const bool ends = at > 0 && made[at] == '/' && made[at - 1] == '*';
+    const bool begins = at > 0 && made[at] == '*' && made[at - 1] == '/';
+    if (ends || begins) made[at - 1] = ' ';
+    if (static_cast<unsigned char>(made[at]) < ' ' || made[at] == '\\') made[at] = ' ';
+  }
+  return "/* " + made + " */";
+}
+
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string made;
   std::size_t spaces = indent;

@@ -24,10 +24,14 @@ std::int64_t partials_of(const Lanes& lanes, const Lanes::Reduction& sum) {
 
 }  // namespace
 
-std::string Writer::index_name() {
+std::string Writer::index_name() const {
   std::size_t depth = 0;
   for (const Open& open : open_)
     depth += open.opened == Opcode::kFor || open.opened == Opcode::kLanes ? 1u : 0u;
+  return index_name(depth);
+}
+
+std::string Writer::index_name(std::size_t depth) {
   static constexpr std::string_view kLetters = "ijklmn";
   if (depth < kLetters.size()) return std::string(kLetters.substr(depth, 1));
   return fmt::format("i{}", depth);
@@ -74,11 +78,8 @@ void Writer::control(const Op& op) {
 void Writer::comment(std::uint32_t loop) {
   if (loop == lower::kNoLoop) return;
   const lower::LoopInfo& info = program_.loops[loop];
-  std::string text = info.name.empty() ? "loop" : info.name;
-  // What a comment cannot hold.
-  for (std::size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/"))
-    text[at] = ' ';
-  line(fmt::format("/* {} at {} */", text, info.at.str()));
+  line(
+      comment_line(fmt::format("{} at {}", info.name.empty() ? "loop" : info.name, info.at.str())));
 }
 
 void Writer::open(const Op& op, std::string head) {

@@ -75,10 +75,9 @@ class Writer {
     lower::Opcode opened;
     std::uint32_t index;
     std::uint32_t block;
-    std::size_t head = 0;                                 // of a while: its line
-    std::string counter = {};                             // of its trips, where they are limited
-    std::vector<std::string> partials = {};               // of lanes
-    absl::flat_hash_map<Value, std::string> before = {};  // what a parallel assignment saves
+    std::size_t head = 0;                    // the line of a while, or of an else
+    std::string counter = {};                // of its trips, where they are limited
+    std::vector<std::string> partials = {};  // of lanes
   };
   struct ValueState {
     std::uint32_t uses = 0;
@@ -157,7 +156,9 @@ class Writer {
   void comment(std::uint32_t loop);
   void open(const Op& op, std::string head);
   void close();
-  std::string index_name();
+  /// Of a loop that is opened here, and at that depth of counted loops.
+  std::string index_name() const;
+  static std::string index_name(std::size_t depth);
 
   const lower::Program& program_;
   const Memory& memory_;

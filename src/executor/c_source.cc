@@ -68,24 +68,27 @@ lower::Program lowered_for_c(const Function& function, lower::Builder::Functions
   return program;
 }
 
-std::vector<c::Field> parameters_of(const Function& function) {
+/// `types`: in memory, where small dtypes are bytes; the user's types are said in comments.
+std::vector<c::Field> parameters_of(const Function& function,
+                                    const std::vector<TensorType>& types) {
   std::vector<c::Field> fields;
   const std::vector<std::string> names = function.param_names();
-  const std::vector<TensorType> types = function.params();
-  for (std::size_t i = 0; i < types.size(); i++) fields.push_back({names[i], types[i]});
+  const std::vector<TensorType> meant = function.params();
+  for (std::size_t i = 0; i < types.size(); i++)
+    fields.push_back({names[i], types[i], meant[i].str()});
   return fields;
 }
 
-std::vector<c::Field> results_of(const Function& function) {
+std::vector<c::Field> results_of(const Function& function, const std::vector<TensorType>& types) {
   std::vector<c::Field> fields;
-  const std::vector<TensorType> types = function.results();
+  const std::vector<TensorType> meant = function.results();
   const std::vector<std::string>& names = function.result_names();
   for (std::size_t i = 0; i < types.size(); i++) {
     std::string name = i < names.size() ? names[i] : "";
     // Programs that were read may number them.
     if (name.find_first_not_of("0123456789") == std::string::npos)
       name = types.size() == 1 ? "result" : fmt::format("result{}", i);
-    fields.push_back({std::move(name), types[i]});
+    fields.push_back({std::move(name), types[i], meant[i].str()});
   }
   return fields;
 }
@@ -96,8 +99,8 @@ c::File c_file(const Function& function, const COptions& options) {
   if (!options.name.empty() && c::Names().unique(options.name, "") != options.name) {
     throw TraceError(
         fmt::format("to_c_source: COptions::name is '{}', which C cannot name a function\n  Use "
-                    "letters, digits "
-                    "and underscores, no word of C or C++, and no type such as _f32 at the end.",
+                    "letters, digits and underscores, no word of C or C++, and no type such as "
+                    "_f32 at the end.",
                     options.name));
   }
   c::FileOptions file;
@@ -116,10 +119,11 @@ c::File c_file(const Function& function, const COptions& options) {
       optimized, options.math == CMath::kLibm ? Functions::kOfLibrary : Functions::kOfProgram);
   c::SelfTest test;
   if (options.test_main) {
-    test = self_test_of(function, lowered_for_c(optimized, Functions::kInlined));
+    test = self_test_of(plain, lowered_for_c(optimized, Functions::kInlined));
     file.test = &test;
   }
-  return c::write(program, parameters_of(function), results_of(function), file);
+  return c::write(program, parameters_of(function, plain.params()),
+                  results_of(function, plain.results()), file);
 }
 
 }  // namespace executor

@@ -133,9 +133,9 @@ class Ops {
     std::vector<c::Field> in, out;
     std::vector<TensorType> results;
     for (std::size_t i = 0; i < arguments_.size(); i++)
-      in.push_back({"x" + std::to_string(i), arguments_[i].type()});
+      in.push_back({"x" + std::to_string(i), arguments_[i].type(), "edges"});
     for (std::size_t i = 0; i < wanted_.size(); i++) {
-      out.push_back({"y" + std::to_string(i), wanted_[i].type()});
+      out.push_back({"y" + std::to_string(i), wanted_[i].type(), "results"});
       results.push_back(wanted_[i].type());
     }
     const c::File file = c::write(builder_.finish(), in, out,

@@ -71,6 +71,48 @@ TEST(CSource, HasStructsNamedAsTheTreesAndCarriesNamedAsTheirFields) {
   EXPECT_EQ(count_of(c.source, "/*"), count_of(c.source, "*/"));
 }
 
+TEST_F(InC, NamesThatCHasOrCommentsEndWithAreMended) {
+  struct Odd {
+    Tensor fabsf, n, y0, i7, NAN_;
+  };
+  const auto run = [](const Odd& before) {
+    return fori_loop(0, 3,
+                     [](const Tensor&, Odd o) {
+                       o.fabsf = abs(o.fabsf) + o.n;
+                       o.n = o.n * 0.5f;
+                       o.y0 = fori_loop(
+                           0, 2, [&](const Tensor&, const Tensor& y) { return tanh(y) + o.i7; },
+                           o.y0);
+                       return o;
+                     },
+                     before, {.name = "a */ b /* c \\\n d"});
+  };
+  const Tensor one = zeros(f32({}));
+  const Function program = trace(run, Odd{one, one, one, one, one});
+  const Function named = Function::make("f */ g", program.parameters(), program.outputs());
+  const CSource c = to_c_source(named);
+  EXPECT_THAT(c.header, AllOf(HasSubstr("float n;"), HasSubstr("float y0;")));
+  EXPECT_EQ(count_of(c.source, "/*"), count_of(c.source, "*/"));
+  const std::vector<Literal> arguments(5, Literal::scalar(-0.75f));
+  const auto want = compile(named, {.optimize = false, .contract = false}).run(arguments),
+             got = run_c(named, arguments);
+  for (std::size_t i = 0; i < want.size(); i++)
+    EXPECT_EQ(difference(got[i], want[i], kExactly), "");
+}
+
+TEST_F(InC, SmallNumbersAreBytes) {
+  const Function program =
+      trace([](const Tensor& x, const Tensor& n) { return std::pair(x * x + x, n + n); },
+            TensorType{DType::kF8E4M3FN, {6}}, TensorType{DType::kS4, {5}});
+  std::vector<Literal> arguments;
+  for (const TensorType& type : program.params())
+    arguments.push_back(convert(arange(type.shape[0], DType::kF32) - 2, type.dtype).eval());
+  const auto want = compile(program, {.optimize = false, .contract = false}).run(arguments),
+             got = run_c(program, arguments, {.test_main = true});
+  for (std::size_t i = 0; i < want.size(); i++) EXPECT_TRUE(got[i].identical(want[i])) << i;
+  EXPECT_THAT(to_c_source(program).header, HasSubstr("/* f8e4m3fn[6] */"));
+}
+
 TEST(CSource, KeepsLoopsAsLoopsHoweverManyTripsTheyMake) {
   const auto written = [](std::int64_t trips) {
     const auto f = [=](const Tensor& x) {
