@@ -318,41 +318,9 @@ Expression Writer::binary(const Op& op, Type type) {
   }
 }
 
-std::optional<bool> Writer::known_order(const Op& op) const {
-  const bool is_strict = op.code == Opcode::kLess || op.code == Opcode::kGreater;
-  if (op.a == op.b && is_strict) return false;
-  if (op.a == op.b && !is_float(op.from)) return op.code != Opcode::kNotEqual;
-  if (!is_integer(op.from) && op.from != Type::kPred) return std::nullopt;
-  const lower::Range a = range(op.a), b = range(op.b);
-  const auto decided = [](bool always, bool never) {
-    return always ? std::optional(true) : never ? std::optional(false) : std::nullopt;
-  };
-  switch (op.code) {
-    case Opcode::kLess:
-      return decided(a.high < b.low, a.low >= b.high);
-    case Opcode::kLessEqual:
-      return decided(a.high <= b.low, a.low > b.high);
-    case Opcode::kGreater:
-      return decided(a.low > b.high, a.high <= b.low);
-    case Opcode::kGreaterEqual:
-      return decided(a.low >= b.high, a.high < b.low);
-    default:
-      return std::nullopt;
-  }
-}
-
 Expression Writer::compare(const Op& op) {
   static constexpr std::string_view kSymbols[] = {"==", "!=", "<", "<=", ">", ">="};
   const auto at = static_cast<std::size_t>(op.code) - static_cast<std::size_t>(Opcode::kEqual);
-  // Compilers take it for a mistake to compare a value with itself, but as the test for NaN.
-  if (op.a == op.b && at > 1 && is_float(op.from) && at != 2 && at != 4)
-    return operation(op.a, "==", op.b, kRelation, false);
-  if (const auto known = known_order(op)) {
-    // Read here all the same, so that nothing is kept for it.
-    use(op.a);
-    use(op.b);
-    return {*known ? "true" : "false"};
-  }
   Expression made = operation(op.a, kSymbols[at], op.b, kRelation, false);
   if (op.from == Type::kPred && at > 1) {
     // Compilers take an order of truth values for a mistake.

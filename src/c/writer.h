@@ -110,8 +110,6 @@ class Writer {
   Expression wide(const Op& op);
   Expression unary(const Op& op, Type type);
   Expression binary(const Op& op, Type type);
-  /// Of a value and itself, and for all numbers in the operands' ranges.
-  std::optional<bool> known_order(const Op& op) const;
   Expression compare(const Op& op);
   Expression convert(const Op& op);
   Expression bitcast(Type to, Type from, Expression value);

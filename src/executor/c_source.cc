@@ -11,6 +11,7 @@
 #include "executor/lowering.h"
 #include "ir/function_data.h"
 #include "lower/passes/clamps.h"
+#include "lower/passes/comparisons.h"
 #include "lower/passes/dead_code.h"
 #include "lower/passes/forward_stores.h"
 #include "lower/passes/induction.h"
@@ -64,6 +65,7 @@ lower::Program lowered_for_c(const Function& function, lower::Builder::Functions
   lower::remove_counters(program);
   lower::remove_clamps(program);
   lower::forward_stores(program);
+  lower::decide_comparisons(program);  // compilers take those that are left for mistakes
   lower::remove_dead_code(program);
   return program;
 }
