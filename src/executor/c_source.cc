@@ -101,8 +101,8 @@ c::File c_file(const Function& function, const COptions& options) {
   if (!options.name.empty() && c::Names().unique(options.name, "") != options.name) {
     throw TraceError(
         fmt::format("to_c_source: COptions::name is '{}', which C cannot name a function\n  Use "
-                    "letters, digits and underscores, no word of C or C++, and no type such as "
-                    "_f32 at the end.",
+                    "letters, digits and underscores, no word or function of C or C++, no index "
+                    "such as i, and no type such as _f32 at the end.",
                     options.name));
   }
   c::FileOptions file;
