@@ -13,7 +13,6 @@ namespace rondo::bytecode {
 using lower::kNone;
 using lower::Op;
 using lower::Opcode;
-using lower::Type;
 using lower::Value;
 
 namespace {
