@@ -133,12 +133,12 @@ void CompileScalars(benchmark::State& state) {
       f32(), f32());
   const Function ready = passes::expand(passes::optimize(f), passes::Target::kInterpreter);
   for (auto _ : state)
-    benchmark::DoNotOptimize(executor::compiled_backend().prepare(ready, CompileOptions()));
+    benchmark::DoNotOptimize(executor::compiled_backend().prepare(ready, CompileOptions(), {}));
   state.counters["ns_per_op"] = benchmark::Counter(
       static_cast<double>(ops) * 1e-9,
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   HeldBytes held;
-  executor::compiled_backend().prepare(ready, CompileOptions())->count_held(held);
+  executor::compiled_backend().prepare(ready, CompileOptions(), {})->count_held(held);
   state.counters["code_bytes"] = static_cast<double>(held.total());
 }
 BENCHMARK(CompileScalars)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
@@ -208,6 +208,27 @@ void LimitsOnShortInnerLoops(benchmark::State& state) {
   run_with_limits(state, f, {Literal::scalar(0.5f)});
 }
 BENCHMARK(LimitsOnShortInnerLoops)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+
+/// Argument 0: trips of about a microsecond, with an inner loop in each; 1: the same with a
+/// profile.
+void ProfileOfShortTrips(benchmark::State& state) {
+  const Function f = trace(
+      [](Tensor x) {
+        const auto trip = [](Tensor, Tensor x) {
+          return fori_loop(
+              0, 900, [](Tensor, Tensor x) { return x * 0.999f + 0.01f; }, x + 1.0f);
+        };
+        return fori_loop(0, 1000, trip, x);
+      },
+      f32());
+  const Executable program = compile(f);
+  Profile profile;
+  RunOptions options;
+  if (state.range(0) == 1) options.profile = &profile;
+  const std::vector<Literal> arguments{Literal::scalar(0.5f)};
+  for (auto _ : state) benchmark::DoNotOptimize(program.run(arguments, options));
+}
+BENCHMARK(ProfileOfShortTrips)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace rondo

@@ -49,6 +49,7 @@
 #include "rondo/ops/shape.h"
 #include "rondo/ops.h"
 #include "rondo/run_options.h"
+#include "rondo/profile.h"
 #include "rondo/compile_options.h"
 #include "rondo/jit_options.h"
 #include "rondo/interrupted.h"

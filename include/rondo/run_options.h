@@ -12,6 +12,7 @@
 namespace rondo {
 
 class Literal;
+class Profile;
 struct RunStats;
 
 /// The position in a loop: in which trip, from 1, and of how many, if that is known before it ends.
@@ -87,6 +88,9 @@ struct RunOptions {
   /// on the reference executor, slowly. RONDO_CHECK_BOUNDS=1 sets it for all runs.
   bool check_bounds = false;
   RunStats* stats = nullptr;  // filled with the statistics of this run
+  /// Filled with where the time of this run went, by loop and kernel. The first such run compiles
+  /// the program once more. Not on a device, which ends the run with an ExecutionError.
+  Profile* profile = nullptr;
 };
 
 }  // namespace rondo

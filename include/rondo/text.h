@@ -9,6 +9,7 @@
 
 #include "rondo/function.h"
 #include "rondo/mesh.h"
+#include "rondo/profile.h"
 #include "rondo/tensor.h"
 
 namespace rondo {
@@ -89,6 +90,8 @@ RONDO_API std::string to_dot(const Function& function);
 
 struct HtmlOptions {
   std::string title = {};  // of the page; the function's name if empty
+  /// Of a run of the program, to show beside its loops; may be null.
+  const Profile* profile = nullptr;
 };
 
 /// The IR as a page for a browser: one file, which loads nothing. Loops, branches and calls are

@@ -2,9 +2,11 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <ostream>
 
+#include "absl/cleanup/cleanup.h"
 #include "cli/argument.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
@@ -15,6 +17,7 @@
 #include "rondo/execute.h"
 #include "rondo/interrupted.h"
 #include "rondo/pjrt.h"
+#include "rondo/text.h"
 
 namespace rondo::cli {
 
@@ -24,6 +27,12 @@ void print_stats(const RunStats& stats, std::ostream& out) {
   for (const LoopStats& loop : stats.loops)
     out << fmt::format("loop {}: {} trips\n", loop.name.empty() ? "while" : loop.name, loop.trips);
   out << fmt::format("peak memory: {} bytes\n", stats.peak_bytes);
+}
+
+/// What is wrong with a file for a profile, for CLI11.
+std::string is_profile_file(const std::string& file) {
+  if (file.ends_with(".html") || file.ends_with(".json")) return {};
+  return file + " ends neither in .html nor in .json";
 }
 
 /// Where Ctrl-C stopped a run.
@@ -53,12 +62,21 @@ class Run final : public Verb {
         ->type_name("DIR");
     CLI::Option* const stats =
         app.add_flag("--stats", stats_, "trips of each loop and peak memory, on stderr");
+    CLI::Option* const profile =
+        app.add_flag("--profile", profile_, "where the time goes, by loop and kernel, on stderr");
+    CLI::Option* const profile_to =
+        app.add_option("--profile-to", profile_to_,
+                       "the same to a file: .html for a browser, .json for Perfetto")
+            ->type_name("FILE")
+            ->check(is_profile_file);
     CLI::Option* const reference =
         app.add_flag("--reference", reference_, "the reference interpreter, which is slow");
     app.add_option("--plugin", plugin_, "run on real XLA, by this PJRT plugin")
         ->type_name("SO")
         ->check(CLI::ExistingFile)
         ->excludes(stats)
+        ->excludes(profile)
+        ->excludes(profile_to)
         ->excludes(reference);
     app.add_option("--max-iterations", max_iterations_, "trips of each loop, at most")
         ->type_name("N")
@@ -76,7 +94,12 @@ class Run final : public Verb {
     const std::vector<Literal> arguments = arguments_of(program, arguments_);
     make_folder();
     RunStats stats;
-    const std::vector<Literal> results = results_of(program, arguments, stats, streams);
+    Profile profile;
+    const absl::Cleanup show_profile = [&] {
+      if (profile_) streams.err << profile;
+    };
+    const std::vector<Literal> results = results_of(program, arguments, stats, profile, streams);
+    if (!profile_to_.empty()) write_profile(program, profile);
     for (std::size_t i = 0; i < results.size(); i++) {
       if (out_.empty())
         streams.out << results[i] << '\n';
@@ -96,8 +119,18 @@ class Run final : public Verb {
     if (error) throw ParseError(fmt::format("--out={}: {}", out_, error.message()), 0, 0);
   }
 
+  void write_profile(const Function& program, const Profile& profile) const {
+    std::ofstream file(profile_to_);
+    file << (profile_to_.ends_with(".html") ? to_html(program, {.profile = &profile})
+                                            : profile.to_json());
+    file.close();
+    if (!file)
+      throw ParseError(fmt::format("--profile-to={}: the file cannot be written", profile_to_), 0,
+                       0);
+  }
+
   std::vector<Literal> results_of(const Function& program, const std::vector<Literal>& arguments,
-                                  RunStats& stats, const Streams& streams) const {
+                                  RunStats& stats, Profile& profile, const Streams& streams) const {
     RunOptions options;
     options.max_iterations = max_iterations_;
     options.threads = threads_;
@@ -108,6 +141,7 @@ class Run final : public Verb {
       return compile(program, {.device = client.devices()[0]}).run(arguments, options);
     }
     if (stats_) options.stats = &stats;
+    if (profile_ || !profile_to_.empty()) options.profile = &profile;
     const Executable executable =
         compile(program, {.executor = reference_ ? Executor::kReference : Executor::kDefault});
     const StopOnInterrupt interrupt;
@@ -125,9 +159,9 @@ class Run final : public Verb {
   }
 
   ProgramOptions program_;
-  std::string out_, plugin_;
+  std::string out_, plugin_, profile_to_;
   std::vector<std::string> arguments_;
-  bool stats_ = false, reference_ = false;
+  bool stats_ = false, reference_ = false, profile_ = false;
   std::optional<std::int64_t> max_iterations_;
   std::optional<double> deadline_;
   std::optional<int> threads_;

@@ -25,13 +25,11 @@ class ExecutorBackend final : public ir::Backend {
     return for_loops(function);
   }
   std::shared_ptr<const ir::Prepared> prepare(const Function& function,
-                                              const CompileOptions& options) const override {
-    return std::make_shared<Compiled>(function, options, wants_native_);
-  }
-  std::shared_ptr<const ir::Prepared> prepare_with_limits(
-      const Function& function, const CompileOptions& options) const override {
-    const std::optional<Function> other = with_loops_outermost(function);
-    return std::make_shared<Compiled>(other ? *other : function, options, wants_native_, true);
+                                              const CompileOptions& options,
+                                              const ir::Form& form) const override {
+    const std::optional<Function> other =
+        form.has_limits ? with_loops_outermost(function) : std::nullopt;
+    return std::make_shared<Compiled>(other ? *other : function, options, wants_native_, form);
   }
 
  private:

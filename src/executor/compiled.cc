@@ -60,7 +60,7 @@ bool has_loops_that_ignore(const lower::Program& program) {
 }  // namespace
 
 Compiled::Compiled(const Function& function, const CompileOptions& options, bool wants_native,
-                   bool has_limits)
+                   const ir::Form& form)
     : result_types_(function.results()),
       arena_limit_(ir::arena_limit(function, options)),
       options_(options),
@@ -71,6 +71,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
   while (units_.size() < pending.size()) {
     auto unit = std::make_unique<Unit>();
     unit->function = pending[units_.size()];
+    unit->timed = form.is_measured;
     const auto make = [&](const ir::Node& node, std::uint32_t loop) {
       for (const Function& region : node.regions) {
         if (regions_.emplace(region.identity(), pending.size()).second) pending.push_back(region);
@@ -78,20 +79,21 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
       return node_kernel(node, loop);
     };
     const bool is_region = !units_.empty();
-    const Interchanges lanes(unit->function, options.contract, has_limits && !is_region);
-    const bool keeps_states = !is_region && (has_limits || (has_promises && !lanes.has_lanes()));
+    const Interchanges lanes(unit->function, options.contract, form.has_limits && !is_region);
+    const bool keeps_states =
+        !is_region && (form.has_limits || (has_promises && !lanes.has_lanes()));
     const auto lowered = [&](bool packs) {
       return lower_function(unit->function, make,
                             {.interchanges = lanes,
-                             .has_limits = has_limits,
+                             .has_limits = form.has_limits,
                              .keeps_states = keeps_states,
                              .reorders = options.contract,
                              .packs = packs});
     };
     lower::Program program = lowered(true);
     if (arena_limit_ && program.arena_bytes > *arena_limit_) program = lowered(false);
-    ignores_limits_ =
-        ignores_limits_ || (!has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
+    ignores_limits_ = ignores_limits_ ||
+                      (!form.has_limits && (lanes.has_lanes() || has_loops_that_ignore(program)));
     lower::remove_counters(program);
     lower::remove_clamps(program);
     lower::vectorize_trips(program);

@@ -15,10 +15,10 @@ namespace rondo::executor {
 
 class Compiled final : public ir::Prepared {
  public:
-  /// `wants_native`: native code, if this machine has it for the unit, else bytecode. `has_limits`:
+  /// `wants_native`: native code, if this machine has it for the unit, else bytecode. With limits,
   /// runs may be ended or report progress (executor/lane_chunks.cc).
   Compiled(const Function& function, const CompileOptions& options, bool wants_native,
-           bool has_limits = false);
+           const ir::Form& form = {});
   ~Compiled() override;
 
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
@@ -32,6 +32,7 @@ class Compiled final : public ir::Prepared {
   std::string disassembly(std::string_view loop) const override;
   void count_held(HeldBytes& held) const override;
   bool ignores_limits() const override { return ignores_limits_; }
+  bool measures() const override { return entry().timed; }
   std::int64_t arena_bytes() const override { return entry().program->arena_bytes; }
   /// The memory limit for tapes, beside the arena.
   std::int64_t tape_limit() const { return tape_limit_; }

@@ -1,5 +1,6 @@
 #include "interpreter/backend.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "interpreter/machine.h"
 #include "interpreter/program.h"
 #include "ir/function_data.h"
@@ -16,6 +17,9 @@ class PreparedBundle final : public ir::Prepared {
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats& stats) const override {
     Machine machine(*bundle_, options);
+    const absl::Cleanup fill_in_profile = [&] {
+      if (options.profile) *options.profile = machine.profile();
+    };
     try {
       std::vector<Literal> results = machine.run(arguments);
       stats = machine.stats();
@@ -40,8 +44,8 @@ class PreparedBundle final : public ir::Prepared {
 class ReferenceBackend final : public ir::Backend {
  public:
   std::string_view name() const override { return "reference"; }
-  std::shared_ptr<const ir::Prepared> prepare(const Function& function,
-                                              const CompileOptions&) const override {
+  std::shared_ptr<const ir::Prepared> prepare(const Function& function, const CompileOptions&,
+                                              const ir::Form&) const override {
     return std::make_shared<PreparedBundle>(function);
   }
 };

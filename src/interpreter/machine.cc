@@ -66,6 +66,17 @@ Machine::Machine(const Bundle& bundle, const RunOptions& options)
       idle_frames_(bundle.programs.size()) {
   regions_.reserve(bundle.programs.size());
   for (std::uint32_t i = 0; i < bundle.programs.size(); i++) regions_.emplace_back(*this, i);
+  if (options.profile) times_.emplace(bundle);
+}
+
+Machine::Times::Times(const Bundle& bundle) {
+  for (const LoopInfo& loop : bundle.loops)
+    loops.push_back({loop.name, loop.node->location(), true});
+}
+
+Profile Machine::profile() {
+  times_->tree.end_all();
+  return times_->tree.profile();
 }
 
 std::vector<Literal> Machine::run(std::span<const Literal> arguments) {
@@ -157,6 +168,9 @@ void Machine::execute(const Program& program, Frame& frame) {
         case InstructionKind::kEnterLoop:
           frame.trips[instruction.loop] = 0;
           frame.of[instruction.loop] = trips_to_come(program, instruction, slots);
+          if (times_)
+            times_->tree.begin(times_->loops[instruction.loop],
+                               {.total = &total_trips_[instruction.loop]});
           break;
         case InstructionKind::kCountTest:
         case InstructionKind::kLoopTest: {
@@ -170,6 +184,7 @@ void Machine::execute(const Program& program, Frame& frame) {
           if (instruction.kind == InstructionKind::kCountTest) op_evaluations_ += go_on ? 2 : 1;
           if (!go_on) {
             if (kept_loop_ == instruction.loop) release_state();
+            if (times_) times_->tree.end();
             at = instruction.target;
             continue;
           }
@@ -213,7 +228,14 @@ void Machine::run_kernel(const Program& program, const Instruction& instruction,
   if (options_.check_finite) {
     for (const Literal* input : inputs) operands_kept.push_back(*input);
   }
+  if (times_) {
+    ir::TimedPlace& place = times_->kernels[instruction.node];
+    if (place.name.empty())
+      place = {std::string(instruction.node->op->name), instruction.node->location()};
+    times_->tree.begin(place);
+  }
   run_kernel_on(instruction, inputs, slots);
+  if (times_) times_->tree.end();
   if (options_.check_finite)
     check_results_finite(*instruction.node, operands_kept,
                          {slots + instruction.output, instruction.outputs});

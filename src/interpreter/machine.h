@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/node_hash_map.h"
 #include "base/memory.h"
 #include "interpreter/program.h"
 #include "ir/run_limits.h"
+#include "ir/time_tree.h"
 #include "rondo/execute.h"
 
 namespace rondo::interpreter {
@@ -21,6 +23,8 @@ class Machine final : public ir::Host {
 
   std::vector<Literal> run(std::span<const Literal> arguments);
   RunStats stats() const;
+  /// Only if the options ask for one. Ends what is still open in it.
+  Profile profile();
 
   ir::RegionCall& region(const Function& region) override;
   void poll() override;
@@ -36,6 +40,13 @@ class Machine final : public ir::Host {
     // Of the current execution of each loop.
     std::vector<std::int64_t> trips;
     std::vector<std::optional<std::int64_t>> of;  // their total number, if it is known
+  };
+  /// What a profile knows of the program: made for a run that measures one.
+  struct Times {
+    explicit Times(const Bundle& bundle);
+    std::vector<ir::TimedPlace> loops;
+    absl::node_hash_map<const ir::Node*, ir::TimedPlace> kernels;
+    ir::TimeTree tree;
   };
   /// Takes a frame of a program and returns it at the end, so that a comparator's slots are
   /// allocated once.
@@ -98,6 +109,7 @@ class Machine final : public ir::Host {
   std::vector<Literal> kept_;
   ir::RunLimits::Clock::time_point kept_at_;
   MemoryMeter meter_;
+  std::optional<Times> times_;
   int depth_ = 0;
 };
 

@@ -17,6 +17,12 @@
 
 namespace rondo::ir {
 
+/// What runs a form of a program is for, beside plain ones.
+struct Form {
+  bool has_limits = false;   // runs that may be ended or report progress (ir::has_limits)
+  bool is_measured = false;  // runs that fill in RunOptions::profile
+};
+
 /// A program prepared by a backend. Immutable: it runs on many threads at once.
 class Prepared {
  public:
@@ -50,8 +56,10 @@ class Prepared {
   /// Adds what it holds, including the object itself.
   virtual void count_held(HeldBytes& held) const = 0;
   /// Whether some of its loops ignore the limits of a run and have no state between trips. Runs
-  /// with limits (ir::has_limits) then use Backend::prepare_with_limits.
+  /// with limits then use Form::has_limits.
   virtual bool ignores_limits() const { return false; }
+  /// Whether its runs fill in RunOptions::profile, or refuse to. Else these use Form::is_measured.
+  virtual bool measures() const { return true; }
   /// Memory that a run takes beside arguments and results, if known before it runs.
   virtual std::int64_t arena_bytes() const { return 0; }
   /// Where arguments and results may stay between runs; none if they are literals.
@@ -96,12 +104,8 @@ class Backend {
   /// Prepares a function whose ops executors have (passes::Target::kInterpreter); a backend for
   /// devices takes any.
   virtual std::shared_ptr<const Prepared> prepare(const Function& function,
-                                                  const CompileOptions& options) const = 0;
-  /// The same for runs with limits.
-  virtual std::shared_ptr<const Prepared> prepare_with_limits(const Function& function,
-                                                              const CompileOptions& options) const {
-    return prepare(function, options);
-  }
+                                                  const CompileOptions& options,
+                                                  const Form& form) const = 0;
 };
 
 /// Makes an executor known to compile(). Called as the program starts, by the library that has it;

@@ -5,6 +5,7 @@
 // too, and used by number.
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/array_text.h"
+#include "base/escape.h"
 #include "base/number_text.h"
+#include "fmt/format.h"
 #include "ir/attribute_text.h"
 #include "ir/html_page.h"
 #include "ir/layout.h"
@@ -31,24 +34,6 @@ namespace {
 // As in the IR's own text.
 constexpr std::int64_t kShortConstant = 4;
 constexpr std::int64_t kLongestConstant = 64;
-
-void append_byte_escape(std::string& out, unsigned char byte) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  ((out += "\\u00") += kDigits[byte >> 4]) += kDigits[byte & 15];
-}
-
-/// A string of JSON, which may be within a <script>: no `<` can end that.
-void append_json(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || byte == 0x7f)
-      append_byte_escape(out, byte);
-    else
-      out += c;
-  }
-  out += '"';
-}
 
 void append_html(std::string& out, std::string_view text) {
   for (const char c : text) {
@@ -162,7 +147,7 @@ class HtmlPrinter {
     function.values.clear();
   }
 
-  std::string json(std::string_view title) && {
+  std::string json(std::string_view title, const Profile* profile) && {
     std::string out = "{\"title\":";
     append_json(out, title);
     ((out += ",\"ops\":[") += ops_.json()) += ']';
@@ -173,7 +158,9 @@ class HtmlPrinter {
       out += functions_[i].json;
       functions_[i].json = {};
     }
-    return out += "]}";
+    out += ']';
+    if (profile) append_profile(out, *profile);
+    return out += '}';
   }
 
  private:
@@ -240,6 +227,32 @@ class HtmlPrinter {
     }
   }
 
+  /// A row: depth, kind, name, place, share, seconds, trips or calls, whether it was timed.
+  static void append_profile(std::string& out, const Profile& profile) {
+    fmt::format_to(std::back_inserter(out), ",\n\"profile\":{{\"seconds\":{:.9f},\"rows\":[",
+                   profile.seconds());
+    append_rows(out, profile.loops(), profile.kernels(), 0);
+    out += "]}";
+  }
+  /// At most 256 deep.
+  static void append_rows(std::string& out, const std::vector<LoopProfile>& loops,
+                          const std::vector<KernelProfile>& kernels, int depth) {
+    const auto append = [&](const char* kind, const auto& row, std::int64_t count, bool timed) {
+      out += out.back() == '[' ? "\n[" : ",\n[";
+      fmt::format_to(std::back_inserter(out), "{},\"{}\",", depth, kind);
+      append_json(out, row.name.empty() ? "while" : row.name);
+      out += ',';
+      append_json(out, row.location.line == 0 ? "" : row.location.str());
+      fmt::format_to(std::back_inserter(out), ",{:.6f},{:.9f},{},{:d}]", row.share, row.seconds,
+                     count, timed);
+    };
+    for (const KernelProfile& kernel : kernels) append("kernel", kernel, kernel.calls, true);
+    for (const LoopProfile& loop : loops) {
+      append("loop", loop, loop.trips, loop.timed);
+      append_rows(out, loop.children, loop.kernels, depth + 1);
+    }
+  }
+
   TextList ops_, types_, places_;
   absl::flat_hash_map<const void*, std::size_t> numbers_;
   std::vector<Open> functions_;
@@ -264,7 +277,7 @@ std::string to_html(const Function& function, const HtmlOptions& options) {
   page += "</title>\n";
   page += ir::html_style_and_body();
   page += "<script type=\"application/json\" id=\"program\">";
-  page += std::move(printer).json(title);
+  page += std::move(printer).json(title, options.profile);
   page += "</script>\n<script>";
   page += ir::html_script();
   return page += "</script>\n</body>\n</html>\n";

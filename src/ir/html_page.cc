@@ -51,6 +51,16 @@ details.region > summary { color: var(--faint); }
   margin-right: .5em; font-size: .85em; }
 .alone { border: none; background: none; padding: 0 .4em; color: var(--faint); }
 .chunk { min-height: 1.5em; }
+#profile { margin: .7em 1em 0; border-collapse: collapse; font: 12px/1.5 ui-monospace, Menlo, Consolas, monospace; }
+#profile th { text-align: left; color: var(--faint); font-weight: 400; }
+#profile td, #profile th { padding: 0 1em 0 0; white-space: nowrap; }
+#profile td.number { text-align: right; }
+#profile tr[data-place] { cursor: pointer; }
+#profile tr[data-place]:hover { background: var(--bar); }
+#profile .rail { display: inline-block; width: 10em; height: .8em; background: var(--bar); }
+#profile .rail > span { display: block; height: 100%; background: var(--loop); }
+#profile .kernel .rail > span { background: var(--region); }
+.share { color: var(--branch); margin-left: 1em; }
 footer { position: fixed; bottom: 0; left: 0; right: 0; z-index: 2; padding: .4em 1em; max-height: 7em;
   overflow: auto; background: var(--bar); border-top: 1px solid var(--line); color: var(--faint);
   font: 12px/1.45 ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
@@ -65,6 +75,7 @@ footer b { color: var(--text); font-weight: 600; }
 <button id="open">open all</button><button id="close">close all</button>
 <button id="smaller" title="smaller (-)">&#x2212;</button><button id="larger" title="larger (+)">+</button>
 <span id="path"></span></header>
+<table id="profile" hidden></table>
 <main id="main"><noscript>This page needs JavaScript.</noscript></main>
 <footer id="about">The mouse on an op shows its attributes, its source line, and where its values come from and go.</footer>
 )html";
@@ -85,6 +96,14 @@ const parents = functions.map(() => null);  // [function, node, label], of the f
 functions.forEach((fn, f) => fn.nodes.forEach((node, i) => {
   for (const [inner, label] of node[REGIONS] || []) parents[inner] ||= [f, i, label];
 }));
+// The profile's rows: [depth, kind, name, place, share, seconds, trips or calls, timed].
+const profile = program.profile || {seconds: 0, rows: []};
+const percent = share => (share * 100).toFixed(1) + ' %';
+const shares = new Map();  // of loops, by name and place
+for (const [, kind, name, place, share] of profile.rows) {
+  const key = name + ' ' + place;
+  if (kind === 'loop') shares.set(key, (shares.get(key) || 0) + share);
+}
 const byId = id => document.getElementById(id);
 
 function make(tag, className, text) {
@@ -122,6 +141,8 @@ function fillNode(row, f, i) {
   const attributes = node[ATTRIBUTES];
   row.append(make('span', 'attributes', ' ' + (attributes.length > 160 ? attributes.slice(0, 160) + '...' : attributes)));
   if (node[PLACE] >= 0) row.append(make('span', 'at', program.places[node[PLACE]]));
+  const share = kind && shares.get((node[NAME] || 'while') + ' ' + program.places[node[PLACE]]);
+  if (share) row.append(make('span', 'share', percent(share)));
   row.node = [f, i];
 }
 function makeNode(f, i, depth) {
@@ -341,7 +362,37 @@ byId('main').onmouseover = event => {
   const same = body.parentElement.querySelectorAll('.value[data-v="' + value.dataset.v + '"]');
   same.forEach(element => { if (bodyOf(element) === body) element.classList.add('lit'); });
 };
+function timeText(seconds) {
+  for (const [unit, name] of [[1, 's'], [1e-3, 'ms'], [1e-6, '\u00b5s']])
+    if (seconds >= unit) return (seconds / unit).toPrecision(3) + ' ' + name;
+  return (seconds * 1e9).toPrecision(3) + ' ns';
+}
+function showProfile() {
+  const table = byId('profile');
+  if (!program.profile) return;
+  table.hidden = false;
+  const head = make('tr');
+  for (const text of ['a run of ' + timeText(profile.seconds), '', '', 'trips, calls', 'each', '']) head.append(make('th', '', text));
+  table.append(head);
+  for (const [depth, kind, name, place, share, seconds, count, timed] of profile.rows) {
+    const row = make('tr', kind), bar = make('span'), rail = make('span', 'rail'), what = make('td');
+    bar.style.width = (share * 100).toFixed(2) + '%';
+    rail.append(bar);
+    const cell = make('td');
+    cell.append(rail);
+    what.style.paddingLeft = depth + 'em';
+    what.append((kind === 'kernel' ? 'kernel ' : '') + name, make('span', 'at', timed ? place : place + ', vectorized with the one above'));
+    row.append(cell, make('td', 'number', timed ? percent(share) : ''), make('td', 'number', timed ? timeText(seconds) : ''),
+               make('td', 'number', count.toLocaleString('en')), make('td', 'number', timed && count ? timeText(seconds / count) : ''), what);
+    if (place) {
+      row.dataset.place = place;
+      row.onclick = () => { byId('search').value = place; search(place); };
+    }
+    table.append(row);
+  }
+}
 byId('title').textContent = program.title;
+showProfile();
 const nodes = functions.reduce((sum, fn) => sum + fn.nodes.length, 0);
 byId('size').textContent = nodes + (nodes === 1 ? ' op' : ' ops');
 show(0);

@@ -74,6 +74,7 @@ RunOptions RunLimits::for_silent_rerun() const {
   options.on_tap = nullptr;
   options.on_progress = nullptr;
   options.stats = nullptr;
+  options.profile = nullptr;
   if (options.deadline) {
     const std::chrono::nanoseconds elapsed = Clock::now() - started_;
     options.deadline->nanoseconds =

@@ -44,7 +44,7 @@ inline bool has_limits(const RunOptions& options) noexcept {
 /// stays on its thread. Taps are part of the program and do not count.
 inline bool is_plain(const RunOptions& options) noexcept {
   return !has_limits(options) && options.threads.value_or(1) == 1 && !options.check_finite &&
-         !options.check_bounds && !options.stats;
+         !options.check_bounds && !options.stats && !options.profile;
 }
 
 class RunLimits {

@@ -74,7 +74,7 @@ class OnDevice final : public ir::Prepared {
   std::vector<DeviceArray> run_on_device(std::span<const DeviceArray> arguments,
                                          std::span<const long> handles,
                                          const RunOptions& options) const override {
-    refuse_threads(options, program_->options().name, device().str());
+    refuse_options(options, program_->options().name, device().str());
     if (ir::has_limits(options)) return in_chunks().run(arguments, options);
     std::vector<bool> unused(std::min(arguments.size(), handles.size()));
     for (std::size_t i = 0; i < unused.size(); i++) unused[i] = is_unused(arguments[i], handles[i]);
@@ -103,7 +103,8 @@ class PluginBackend final : public ir::Backend {
  public:
   std::string_view name() const override { return "a PJRT plugin"; }
   std::shared_ptr<const ir::Prepared> prepare(const Function& function,
-                                              const CompileOptions& options) const override {
+                                              const CompileOptions& options,
+                                              const ir::Form&) const override {
     const std::string where = options.mesh ? "a mesh" : options.device.str();
     Observers observers{where, {}};
     ir::walk_nested(function, observers);
@@ -114,7 +115,13 @@ class PluginBackend final : public ir::Backend {
 
 }  // namespace
 
-void refuse_threads(const RunOptions& options, const std::string& name, const std::string& where) {
+void refuse_options(const RunOptions& options, const std::string& name, const std::string& where) {
+  if (options.profile) {
+    throw ExecutionError(fmt::format(
+        "run of '{}': RunOptions::profile is set, but {} does not tell the time of a loop\n  "
+        "Leave it out and use the profiler of the plugin, or run on a built-in executor.",
+        name, where));
+  }
   if (!options.threads) return;
   throw ExecutionError(fmt::format(
       "run of '{}': RunOptions::threads is set, but the plugin of {} chooses its threads itself\n  "

@@ -16,7 +16,8 @@ const ir::Backend& backend();
 /// The same for CompileOptions::mesh.
 std::shared_ptr<const ir::Prepared> prepare_for_mesh(const Function& function,
                                                      const CompileOptions& options);
-/// Throws ExecutionError for RunOptions::threads. `where` is the device or mesh, for the message.
-void refuse_threads(const RunOptions& options, const std::string& name, const std::string& where);
+/// Throws ExecutionError for the options that no device has: threads, profile. `where` is the
+/// device or mesh, for the message.
+void refuse_options(const RunOptions& options, const std::string& name, const std::string& where);
 
 }  // namespace rondo::pjrt

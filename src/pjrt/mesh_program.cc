@@ -105,7 +105,7 @@ class OnMesh final : public ir::Prepared {
 
   void refuse_limits(const RunOptions& options) const {
     const std::string where = "mesh " + mesh_.str();
-    refuse_threads(options, name(), where);
+    refuse_options(options, name(), where);
     const char* asked = options.max_iterations               ? "max_iterations"
                         : options.deadline                   ? "deadline"
                         : options.stop_token.stop_possible() ? "stop_token"

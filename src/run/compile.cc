@@ -72,7 +72,7 @@ const ir::Backend* backend_of(const CompileOptions& options, std::string_view na
 
 std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& impl,
                                                      const Function& function,
-                                                     bool has_limits = false) {
+                                                     const ir::Form& form) {
   Function expanded;
   if (std::optional<Function> preferred = impl.backend->expanded(function))
     expanded = *std::move(preferred);
@@ -81,8 +81,7 @@ std::shared_ptr<const ir::Prepared> prepare_compiled(const Executable::Impl& imp
   else
     expanded = passes::expand(function, passes::Target::kInterpreter);
   if (impl.options.contract) expanded = passes::contract(expanded);
-  return has_limits ? impl.backend->prepare_with_limits(expanded, impl.options)
-                    : impl.backend->prepare(expanded, impl.options);
+  return impl.backend->prepare(expanded, impl.options, form);
 }
 
 /// Applies the rewrites that may reassociate sums: to all forms of a program, or to none.
@@ -131,11 +130,12 @@ void check_memory(const Executable::Impl& impl, const ir::Prepared& prepared,
       *impl.options.memory_limit, limited ? ", run it without these options" : ""));
 }
 
-std::shared_ptr<const ir::Prepared> prepare_with_limits(const Executable::Impl& impl) {
+std::shared_ptr<const ir::Prepared> prepare_form(const Executable::Impl& impl,
+                                                 const ir::Form& form) {
   const Function function = impl.plain.batches_trips
-                                ? with_trips_batched(impl.stages.optimized, true)
+                                ? with_trips_batched(impl.stages.optimized, form.has_limits)
                                 : impl.stages.optimized;
-  return prepare_compiled(impl, function, true);
+  return prepare_compiled(impl, function, form);
 }
 
 /// The forms of the program with products of all trips; false if there are none, or if they exceed
@@ -144,12 +144,12 @@ bool prepare_batched(Executable::Impl& impl) {
   const Function batched = with_trips_batched(impl.stages.optimized);
   if (batched.same_as(impl.stages.optimized)) return false;
   impl.plain.batches_trips = impl.plain.ignores_limits = true;
-  impl.plain.prepared = prepare_compiled(impl, batched);
+  impl.plain.prepared = prepare_compiled(impl, batched, {});
   if (!impl.options.memory_limit) return true;
   if (!exceeds_limit(impl, *impl.plain.prepared)) {
-    std::shared_ptr<const ir::Prepared> limited = prepare_with_limits(impl);
+    std::shared_ptr<const ir::Prepared> limited = prepare_form(impl, {.has_limits = true});
     if (!exceeds_limit(impl, *limited) ||
-        exceeds_limit(impl, *prepare_compiled(impl, impl.stages.optimized))) {
+        exceeds_limit(impl, *prepare_compiled(impl, impl.stages.optimized, {}))) {
       impl.limited.get([&] { return limited; });
       return true;
     }
@@ -167,11 +167,11 @@ void prepare(Executable::Impl& impl, const CompileOptions& options) {
   impl.backend = backend;
   impl.executor = std::string(backend->name()) + impl.executor;
   if (backend == &interpreter::reference_backend()) {
-    impl.plain.prepared = backend->prepare(impl.stages.expanded, options);
+    impl.plain.prepared = backend->prepare(impl.stages.expanded, options, {});
     return;
   }
   if (options.optimize && options.contract && prepare_batched(impl)) return;
-  impl.plain.prepared = prepare_compiled(impl, impl.stages.optimized);
+  impl.plain.prepared = prepare_compiled(impl, impl.stages.optimized, {});
   impl.plain.ignores_limits = impl.plain.prepared->ignores_limits();
 }
 
@@ -192,7 +192,7 @@ void prepare_for_device(Executable::Impl& impl, const CompileOptions& options) {
   }
   const pjrt::Device& device = options.device ? options.device : options.mesh->devices().front();
   const ir::Backend& backend = pjrt::DeviceAccess::state(device)->backend();
-  impl.plain.prepared = backend.prepare(impl.stages.optimized, options);
+  impl.plain.prepared = backend.prepare(impl.stages.optimized, options, {});
   impl.executor = options.device ? options.device.str() : "mesh " + options.mesh->str();
 }
 
@@ -204,10 +204,17 @@ bool is_set(const char* variable) {
 }  // namespace
 
 const ir::Prepared& run::prepared_for(const Executable::Impl& impl, const RunOptions& options) {
-  if (!impl.plain.ignores_limits || !ir::has_limits(options)) return *impl.plain.prepared;
-  const ir::Prepared& limited = impl.limited.get([&] { return prepare_with_limits(impl); });
-  check_memory(impl, limited, true);
-  return limited;
+  const ir::Form form{
+      .has_limits = impl.plain.ignores_limits && ir::has_limits(options),
+      .is_measured = options.profile && !impl.plain.prepared->measures(),
+  };
+  if (!form.has_limits && !form.is_measured) return *impl.plain.prepared;
+  const run::FormOnRequest& on_request = !form.is_measured ? impl.limited
+                                         : form.has_limits ? impl.limited_and_measured
+                                                           : impl.measured;
+  const ir::Prepared& prepared = on_request.get([&] { return prepare_form(impl, form); });
+  if (form.has_limits) check_memory(impl, prepared, true);
+  return prepared;
 }
 
 RunOptions run::with_checks_of_environment(const RunOptions& options) {
@@ -225,7 +232,8 @@ bool run::is_checked(const RunOptions& options) {
 
 const ir::Prepared& run::checked_program(const Executable::Impl& impl, const RunOptions& options) {
   const auto prepare = [&](const Function& function, passes::Target target) {
-    return interpreter::reference_backend().prepare(passes::expand(function, target), impl.options);
+    return interpreter::reference_backend().prepare(passes::expand(function, target), impl.options,
+                                                    {});
   };
   if (options.check_bounds) {
     // Passes hoist loop-invariant ops out of loops that may make no trip, and compute with indices

@@ -53,7 +53,9 @@ struct Executable::Impl {
   run::FormOnRequest limited;    // for runs with limits
   run::FormOnRequest reference;  // for runs that only the reference supports
   run::FormOnRequest inspected;  // the same, of the program as traced
-  std::string executor;          // its name, and why it differs from the requested one
+  run::FormOnRequest measured;   // for runs that fill in a profile
+  run::FormOnRequest limited_and_measured;
+  std::string executor;  // its name, and why it differs from the requested one
   std::vector<TensorType> param_types;
   /// The program with small dtypes, if `stages` are of one on their bytes (passes/small_types.h).
   std::optional<Function> with_small_types;

@@ -39,6 +39,7 @@ RunOptions merged(const RunOptions& outer, const RunOptions& inner) {
   both.check_finite = both.check_finite || outer.check_finite;
   both.check_bounds = both.check_bounds || outer.check_bounds;
   if (!both.stats) both.stats = outer.stats;
+  if (!both.profile) both.profile = outer.profile;
   return both;
 }
 

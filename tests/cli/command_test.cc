@@ -31,6 +31,24 @@ TEST_F(Command, RunsAProgramOnLiteralsAndFiles) {
                   .identical(Literal::from(std::vector<float>{1, 16})));
 }
 
+TEST_F(Command, ShowsWhereTheTimeGoes) {
+  const std::string program = file("f.mlir", kPowers);
+  const Outcome shown = command({"run", program, "{2, 3}", "s32[]2", "--profile"});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("{8, 27}"));
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("a run of "), HasSubstr("loop or kernel")));
+  for (const std::string name : {"p.html", "p.json"}) {
+    const Outcome saved =
+        command({"run", program, "{2, 3}", "s32[]2", "--profile-to=" + path(name)});
+    EXPECT_EQ(saved.status, 0) << saved.err;
+    EXPECT_EQ(saved.err, "");
+    EXPECT_GT(std::filesystem::file_size(path(name)), 100u);
+  }
+  fails({"run", program, "{2, 3}", "s32[]2", "--profile-to=p.txt"}, 2, HasSubstr(".html"));
+  fails({"run", program, "{2, 3}", "s32[]2", "--profile-to=" + path("no/p.json")}, 2,
+        HasSubstr("cannot be written"));
+}
+
 TEST_F(Command, PrintsAProgramInOtherFormats) {
   const std::string program = file("f.mlir", kPowers);
   const Outcome hlo = command({"print", program, "--to=hlo"});

@@ -317,5 +317,12 @@ TEST_F(RealLimits, ALoopInABranchIsRefused) {
                                {"RunOptions::threads", "cpu:0", "Leave it out"});
 }
 
+TEST_F(RealLimits, NoProfileOnADevice) {
+  const Executable run = compile(trace(warm, f64()), {.device = device()});
+  Profile profile;
+  expect_error<ExecutionError>([&] { run.run({Literal::scalar(60.0)}, {.profile = &profile}); },
+                               {"RunOptions::profile", "profiler of the plugin"});
+}
+
 }  // namespace
 }  // namespace rondo::testing

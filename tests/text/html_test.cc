@@ -198,5 +198,28 @@ TEST(Html, LoadsNothing) {
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
 }
 
+TEST(Html, HasTheRowsOfAProfile) {
+  const auto body = [](Tensor, Tensor s) {
+    return fori_loop(0, 3, [](Tensor, Tensor t) { return sin(t) + 1.0f; }, s, {.name = "inner"});
+  };
+  const Function f =
+      trace([&](Tensor x) { return fori_loop(0, 4, body, x, {.name = "<outer>"}); }, f32());
+  Profile profile;
+  compile(f).run({Literal::scalar(0.5f)}, {.profile = &profile});
+  const Json page = program_of(to_html(f, {.profile = &profile}));
+  const Json& rows = page["profile"]["rows"];
+  ASSERT_EQ(rows.size(), 2u);
+  // Depth, kind, name, place, share, seconds, trips.
+  EXPECT_EQ(rows[0][0].number(), 0u);
+  EXPECT_EQ(rows[0][1].text(), "loop");
+  EXPECT_EQ(rows[0][2].text(), "<outer>");
+  EXPECT_EQ(rows[0][3].text(), profile.loops()[0].location.str());
+  EXPECT_EQ(rows[0][6].number(), 4u);
+  EXPECT_EQ(rows[1][0].number(), 1u);
+  EXPECT_EQ(rows[1][2].text(), "inner");
+  EXPECT_EQ(rows[1][6].number(), 12u);
+  EXPECT_THAT(to_html(f), Not(HasSubstr("\"profile\":")));
+}
+
 }  // namespace
 }  // namespace rondo

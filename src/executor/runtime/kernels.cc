@@ -12,6 +12,7 @@ class NodeKernel final : public lower::Kernel {
              std::size_t results, std::uint32_t loop)
       : node_(Tensor::of(&node)),
         kernel_(std::move(kernel)),
+        place_{std::string(node.op->name), node.location()},
         operands_(operands),
         results_(results),
         loop_(loop) {
@@ -24,7 +25,9 @@ class NodeKernel final : public lower::Kernel {
   bool run(std::byte* const* buffers, lower::RunFrame& frame) const noexcept override {
     RunHost& host = *static_cast<RunHost*>(frame.host);
     try {
+      if (host.times) host.times->begin(place_);
       kernel_->run({buffers, operands_}, {buffers + operands_, results_}, host);
+      if (host.times) host.times->end();
       return true;
     } catch (...) {
       host.failure = std::current_exception();
@@ -36,6 +39,7 @@ class NodeKernel final : public lower::Kernel {
  private:
   Tensor node_;  // which the kernel reads
   std::shared_ptr<const ir::Kernel> kernel_;
+  ir::TimedPlace place_;
   std::size_t operands_, results_;
   std::uint32_t loop_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ir/kernel.h"
+#include "ir/time_tree.h"
 #include "lower/program.h"
 #include "lower/run_frame.h"
 
@@ -23,8 +24,9 @@ class RunHost : public ir::Host {
   /// Adds the counts of such a host.
   virtual void add_counts(const RunHost& part) = 0;
 
-  std::exception_ptr failure;  // of a kernel
-  std::string failed_in;       // the loops of a part in which it occurred, for its message
+  ir::TimeTree* times = nullptr;  // of a run that measures a profile
+  std::exception_ptr failure;     // of a kernel
+  std::string failed_in;          // the loops of a part in which it occurred, for its message
 };
 
 /// The kernel of a node in loop `loop` of its program.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,11 @@ constexpr lower::DivisionCosts kNoCosts{.least_work = 0, .part_work = 1};
 /// The state that the program of a part uses while it runs, and that its kernels reach.
 class PartRun final : public RunHost {
  public:
-  PartRun(RunHost& whole, OrderedSection& turns_of_parts, std::int64_t number_of_part)
-      : turns(turns_of_parts), number(number_of_part), whole_(whole) {}
+  PartRun(RunHost& whole, OrderedSection& turns_of_parts, std::int64_t number_of_part,
+          ir::TimeTree* times_of_part)
+      : turns(turns_of_parts), number(number_of_part), whole_(whole) {
+    times = times_of_part;
+  }
 
   static bool at_safepoint(lower::RunFrame* frame, std::uint32_t loop) noexcept {
     auto& part = *static_cast<PartRun*>(frame->handler);
@@ -45,6 +49,7 @@ class PartRun final : public RunHost {
 
   ir::RegionCall& region(const Function& function) override {
     if (!own_) own_ = whole_.for_part();
+    own_->times = times;
     return own_->region(function);
   }
   void poll() override { whole_.poll_part(nullptr, 0); }
@@ -82,12 +87,43 @@ class WaitForTurn final : public lower::Kernel {
   }
 };
 
+/// What the parts of a loop measure, in a run that measures a profile.
+class PartTimes {
+ public:
+  PartTimes(ir::TimeTree* whole, const lower::DividedLoop& loop) : whole_(whole), loop_(loop) {
+    if (whole_) parts_.resize(static_cast<std::size_t>(loop.parts()));
+  }
+  PartTimes(const PartTimes&) = delete;
+  PartTimes& operator=(const PartTimes&) = delete;
+  /// However the parts have ended.
+  ~PartTimes() {
+    if (!whole_) return;
+    std::vector<ir::TimeTree*> trees;
+    for (std::optional<ir::TimeTree>& part : parts_) {
+      if (part) trees.push_back(&*part);
+    }
+    whole_->add_parts(trees, {.ticks = ir::TimeTree::ticks() - began_,
+                              .adds_trips = loop_.adds_trips,
+                              .are_one_loop = loop_.is_users});
+  }
+
+  /// For part `i`, which begins; null if nothing is measured.
+  ir::TimeTree* of(std::size_t i) { return whole_ ? &parts_[i].emplace() : nullptr; }
+
+ private:
+  ir::TimeTree* whole_;
+  const lower::DividedLoop& loop_;
+  std::vector<std::optional<ir::TimeTree>> parts_;
+  std::uint64_t began_ = ir::TimeTree::ticks();
+};
+
 class LoopInPieces final : public lower::Kernel {
  public:
   LoopInPieces(lower::DividedLoop loop, std::size_t pointers, const Unit& whole)
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
     unit_.guarded = false;  // its memory is part of a run that is guarded itself
+    unit_.timed = whole.timed;
     for (lower::Call& call : loop_.program.calls) {
       if (call.kernel) continue;
       call.kernel = std::make_shared<WaitForTurn>();
@@ -106,11 +142,12 @@ class LoopInPieces final : public lower::Kernel {
       const std::size_t loops = loop_.loops.size();
       std::vector<std::int64_t> counts(static_cast<std::size_t>(loop_.parts()) * 4 * loops, 0);
       std::vector<std::unique_ptr<RunHost>> hosts(static_cast<std::size_t>(loop_.parts()));
+      PartTimes times(host.times, loop_);
       OrderedSection turns;
       const auto run_one = [&](std::int64_t part) {
         try {
           const auto at = static_cast<std::size_t>(part);
-          PartRun run(host, turns, part);
+          PartRun run(host, turns, part, times.of(at));
           run_part(run, buffers, frame, counts.data() + at * 4 * loops);
           hosts[at] = run.take_counts();
         } catch (...) {
@@ -237,7 +274,8 @@ std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
   const bool is_native = whole.native != nullptr;
   lower::DivisionCosts costs = whole.guarded ? kNoCosts : kCosts;
   costs.lanes_copy = is_native;  // bytecode moves each element by a separate instruction
-  std::optional<lower::Divided> divided = lower::divided(*whole.program, costs);
+  std::optional<lower::Divided> divided =
+      lower::divided(whole.timed ? *whole.untimed : *whole.program, costs);
   if (!divided) return nullptr;
   auto made = std::make_unique<Unit>();
   std::vector<lower::Call>& calls = divided->program.calls;
@@ -249,6 +287,7 @@ std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
     call.kernel = std::make_shared<LoopInPieces>(std::move(loop), call.pointers.size(), whole);
   }
   made->function = whole.function;
+  made->timed = whole.timed;
   made->prepare(std::move(divided->program), is_native);
   return made;
 }

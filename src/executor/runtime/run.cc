@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -103,8 +104,27 @@ Run::Run(const Compiled& compiled, const RunOptions& options, bool for_state)
 }
 Run::~Run() = default;
 
+class Run::Measured {
+ public:
+  Measured(Run& run, Profile* profile) : run_(run), profile_(profile) {
+    if (profile_) run_.times = &times_.emplace();
+  }
+  Measured(const Measured&) = delete;
+  Measured& operator=(const Measured&) = delete;
+  ~Measured() {
+    if (profile_) *profile_ = times_->profile();
+    run_.times = nullptr;
+  }
+
+ private:
+  Run& run_;
+  Profile* profile_;
+  std::optional<ir::TimeTree> times_;
+};
+
 void Run::run_entry(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                     std::int64_t* total_trips) {
+  const Measured measured(*this, options_.profile);
   try {
     run_unit(unit, arguments, results, total_trips, true);
   } catch (ir::Interrupt& interrupt) {
@@ -132,6 +152,7 @@ void Run::run_unit(const Unit& unit, std::byte* const* arguments, std::byte* con
   const lower::Status status = unit.run(
       frame, [&](lower::Status why) { safepoints_.keep_last_state(why, frame, *unit.program); });
   if (status == lower::Status::kDone) return;
+  if (times) times->end_all();  // while the counts of the trips are there
   safepoints_.fail(status, frame, *unit.program, std::exchange(failure, nullptr),
                    std::exchange(failed_in, {}));
 }

@@ -57,6 +57,8 @@ class Run final : public RunHost {
 
  private:
   class Region;
+  /// Measures the run, if a profile is asked for, and fills it in.
+  class Measured;
   void run_unit(const Unit& unit, std::byte* const* arguments, std::byte* const* results,
                 std::int64_t* total_trips, bool is_entry);
   void add_state(ir::Interrupt& interrupt, const Unit& unit, std::byte* const* arguments,

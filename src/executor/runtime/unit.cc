@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "executor/runtime/guarded_run.h"
+#include "executor/runtime/loop_timers.h"
 #include "ir/function_data.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"
@@ -119,6 +120,11 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
   lowered.code.shrink_to_fit();
   lowered.types.shrink_to_fit();
   lowered.addresses.shrink_to_fit();
+  if (timed) {
+    untimed = std::make_shared<const lower::Program>(lowered);
+    add_loop_timers(lowered);
+    check(lowered);
+  }
   program = std::make_shared<const lower::Program>(std::move(lowered));
   if (wants_native) native = native_code::compile(*program);
   if (!native) code = std::make_unique<bytecode::Code>(program);
@@ -132,6 +138,7 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
 void Unit::count_held(HeldBytes& held) const {
   ir::count_held(held, function);
   if (held.shared(program)) program->count_held(held);
+  if (untimed && held.shared(untimed)) untimed->count_held(held);
   if (native) native->count_held(held);
   if (code) code->count_held(held);
   held.elements(constants);

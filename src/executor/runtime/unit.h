@@ -64,6 +64,9 @@ struct Unit {
   std::int64_t part_bytes = 0;
   bool divides_users_loops = false;  // which then report no progress
 
+  bool timed = false;  // for runs that measure a profile: its loops have timers
+  /// If it is timed: the program without them.
+  std::shared_ptr<const lower::Program> untimed;
   bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
 
