@@ -12,7 +12,7 @@ import struct
 import gdb
 from rondo_elements import DTYPES, ArrayText, element_bytes, elements_text
 
-ELEMENTS_OFFSET = 64  # in the storage of a literal
+ELEMENTS_OFFSET = 40  # of the pointer to them in the storage of a literal
 VALUE_OFFSET = 32  # in the attributes of a node
 IS_VALUE = 1  # in the word that a tensor holds: a value, and no node
 CONSTANT, PARAMETER = 2, 1  # ir::OpKind
@@ -204,7 +204,7 @@ def literal_text(literal, limit):
     size = element_bytes(dtype)
 
     def elements(first, count):
-        data = read(literal.storage + ELEMENTS_OFFSET + first * size, count * size)
+        data = read(number(literal.storage + ELEMENTS_OFFSET) + first * size, count * size)
         return elements_text(dtype, data)
 
     return f"{name} {ArrayText(dims, elements, limit).text()}"

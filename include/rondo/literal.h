@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -31,10 +32,10 @@ class OwnedElements;
 
 /// A dense row-major host array. Copies share their storage; the first write through a shared one
 /// copies it. Storage that mutable_data gave out is not shared: a copy gets separate storage, so a
-/// span that is still held writes to this literal only. Storage is aligned to 64 bytes. A pred is
-/// one byte, 0 or 1. A default-constructed literal is an f32[0]. A literal that was moved from is
-/// empty: it may be assigned to, copied, compared, printed and destroyed; everything else throws
-/// TraceError or finds no elements.
+/// span that is still held writes to this literal only. Storage is aligned to 64 bytes, except what
+/// `sharing` was given. A pred is one byte, 0 or 1. A default-constructed literal is an f32[0]. A
+/// literal that was moved from is empty: it may be assigned to, copied, compared, printed and
+/// destroyed; everything else throws TraceError or finds no elements.
 class RONDO_API Literal {
  public:
   Literal() : type_{DType::kF32, empty_shape()} {}
@@ -95,6 +96,12 @@ class RONDO_API Literal {
   /// Storage with undefined content, to be written through mutable_data or mutable_bytes. Throws
   /// ExecutionError if there is not enough memory.
   static Literal uninitialized(const TensorType& type);
+  /// An array of elements that are elsewhere, without a copy: dense, in row-major order, aligned as
+  /// their host type requires, and kept alive by the pointer. The literal never writes to them (a
+  /// write copies them first), and neither may another while it exists: programs may have used
+  /// their values already. A pred must be 0 or 1. Throws TraceError if the pointer is null although
+  /// there are elements, or not aligned; ExecutionError if there is not enough memory.
+  static Literal sharing(std::shared_ptr<const void> elements, const TensorType& type);
 
   // By value if the literal is a temporary, which is destroyed after the line.
   const TensorType& type() const& noexcept { return type_; }
@@ -154,9 +161,10 @@ class RONDO_API Literal {
   template <detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.bytes()"> const std::byte* bytes() && = delete;
   template <detail::Why kWhy = "rondo: this literal is gone after the line: name it first, Literal y = f(x).eval(); then y.mutable_bytes()"> std::byte* mutable_bytes() && = delete;
   // clang-format on
-  /// True when no other literal shares the storage, so that writing copies nothing.
+  /// True when nothing else shares the storage, so that writing copies nothing.
   bool unique() const noexcept {
-    return storage_ && storage_->references.load(std::memory_order_acquire) == 1;
+    return storage_ && storage_->owner == nullptr &&
+           storage_->references.load(std::memory_order_acquire) == 1;
   }
   /// The same bytes under another type, without a copy. Throws TraceError if the number of bytes
   /// differs, or if elements of another dtype would become pred or a number of fewer than 8 bits,
@@ -184,12 +192,16 @@ class RONDO_API Literal {
     std::size_t bytes;             // requested
     bool exposed = false;          // a span to write through may exist
     SharedBlock* block = nullptr;  // the one that contains the storage
-    std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
+    // Of elements that are not behind this header; they are only read.
+    const std::shared_ptr<const void>* owner = nullptr;
+    std::byte* elements = reinterpret_cast<std::byte*>(this + 1);
+    std::byte* data() { return elements; }
   };
   /// Elements in storage: none in a literal that was moved from.
   std::size_t size() const noexcept { return storage_ ? static_cast<std::size_t>(elements()) : 0; }
   friend class ir::KnownValue;
   static constexpr std::size_t kHeaderBytes = sizeof(Storage);
+  static constexpr std::size_t kElementsOffset = offsetof(Storage, elements);  // for debuggers
   /// Storage at `memory`, a part of a block. It is not in use until it is given out.
   static Storage* part(void* memory, const TensorType& type, SharedBlock& block) noexcept {
     return new (memory) Storage{0, 0, static_cast<std::size_t>(type.bytes()), false, &block};

@@ -75,6 +75,11 @@ struct BlockCache {
 };
 constinit thread_local BlockCache block_cache = {};
 
+/// Of the host type of a dtype: complex numbers are two floats.
+std::int64_t alignment_of(DType dtype) noexcept {
+  return is_complex(dtype) ? byte_width(dtype) / 2 : byte_width(dtype);
+}
+
 void delete_block(void* block) noexcept {
   ::operator delete (block, std::align_val_t{kBlockAlignment});
 }
@@ -370,11 +375,35 @@ Literal Literal::uninitialized(const TensorType& type) {
   return uninitialized(type, bytes);
 }
 
+Literal Literal::sharing(std::shared_ptr<const void> elements, const TensorType& type) {
+  const auto address = reinterpret_cast<std::uintptr_t>(elements.get());
+  const auto alignment = static_cast<std::uintptr_t>(alignment_of(type.dtype));
+  if (address % alignment != 0 || (address == 0 && type.elements() != 0)) {
+    throw TraceError("Literal::sharing: " +
+                     (address == 0 ? "there is no memory for " + type.str()
+                                   : "the elements of " + type.str() + " are not aligned to " +
+                                         std::to_string(alignment) + " bytes") +
+                     "\n  Copy the elements with Literal::from.");
+  }
+  Literal literal = uninitialized({type.dtype, {0}});
+  if (address != 0) {
+    literal.storage_->owner = new std::shared_ptr<const void>(std::move(elements));
+    // Only read: unique() is false, so that a write copies.
+    literal.storage_->elements =
+        static_cast<std::byte*>(const_cast<void*>(literal.storage_->owner->get()));
+    literal.storage_->bytes = static_cast<std::size_t>(type.bytes());
+    count_taken(type.bytes());
+  }
+  literal.type_ = type;
+  return literal;
+}
+
 void Literal::release(Storage* storage) noexcept {
   if (!detail::drop_reference(storage->references)) return;
   if (MemoryMeter* meter = block_cache.meter)
     meter->current -= static_cast<std::int64_t>(storage->bytes);
   if (storage->block != nullptr) return storage->block->release_part();
+  delete storage->owner;
   const std::uint32_t size_class = storage->size_class;
   storage->~Storage();
   give_block(storage, size_class);

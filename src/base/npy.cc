@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/npy_header.h"
+#include "rondo/detail/strided_copy.h"
 #include "rondo/error.h"
 
 namespace rondo {
@@ -27,30 +27,17 @@ static_assert(std::endian::native == std::endian::little,
 /// The elements in C order, from data whose first axis varies fastest.
 Literal from_fortran_order(const Literal& data) {
   const Shape& shape = data.shape();
-  const std::int64_t rank = shape.rank();
-  if (rank < 2 || data.elements() == 0) return data;
-  std::vector<std::int64_t> strides(shape.size(), 1), index(shape.size(), 0);
-  for (std::size_t axis = 1; axis < shape.size(); axis++)
-    strides[axis] = strides[axis - 1] * shape[axis - 1];
-  Literal ordered = Literal::uninitialized(data.type());
-  const auto width = static_cast<std::size_t>(byte_width(data.dtype()));
-  const std::byte* const from = data.bytes();
-  std::byte* to = ordered.mutable_bytes();
-  const std::int64_t last = shape[rank - 1], last_stride = strides.back();
-  std::int64_t row = 0;  // position of the first element of a row along the last axis
-  for (;;) {
-    for (std::int64_t i = 0; i < last; i++, to += width)
-      std::memcpy(to, from + static_cast<std::size_t>(row + i * last_stride) * width, width);
-    std::int64_t axis = rank - 2;
-    for (; axis >= 0; axis--) {
-      const auto a = static_cast<std::size_t>(axis);
-      row += strides[a];
-      if (++index[a] < shape[axis]) break;
-      row -= index[a] * strides[a];
-      index[a] = 0;
-    }
-    if (axis < 0) return ordered;
+  if (shape.rank() < 2 || data.elements() == 0) return data;
+  const std::int64_t width = byte_width(data.dtype());
+  std::vector<std::int64_t> from(shape.size(), width), to(shape.size(), width);
+  for (std::size_t axis = 1; axis < shape.size(); axis++) {
+    from[axis] = from[axis - 1] * shape[axis - 1];
+    to[shape.size() - 1 - axis] = to[shape.size() - axis] * shape[shape.size() - axis];
   }
+  Literal ordered = Literal::uninitialized(data.type());
+  detail::copy_strided({ordered.mutable_bytes(), to}, {data.bytes(), from}, shape.dims(),
+                       static_cast<std::size_t>(width));
+  return ordered;
 }
 
 /// The literal for data in the form that the file has.

@@ -24,7 +24,7 @@ namespace rondo::ir {
 /// What moves here has to move in debug/gdb/rondo_objects.py too.
 struct DebuggerLayout {
   static_assert(sizeof(Tensor) == 16 && sizeof(TensorType) == 16 && sizeof(Literal) == 24);
-  static_assert(KnownValue::kHeaderBytes == 64, "the elements of a Literal begin there");
+  static_assert(KnownValue::kElementsOffset == 40, "the pointer to the elements of a Literal");
   static_assert(offsetof(KnownValue, literal_) == 16);
 
   static_assert(offsetof(OpDef, name) == 0 && offsetof(OpDef, kind) == 37);

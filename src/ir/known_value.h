@@ -35,6 +35,7 @@ class KnownValue : public rondo::detail::Counted {
   }
 
   static constexpr std::size_t kHeaderBytes = Literal::kHeaderBytes;
+  static constexpr std::size_t kElementsOffset = Literal::kElementsOffset;
 
   /// The first handle of a part, whose elements the caller writes to `elements`.
   Tensor give_out(std::uint64_t id, std::byte*& elements) noexcept {

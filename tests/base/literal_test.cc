@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -50,6 +51,42 @@ TEST(Literal, FromCopiesValuesInRowMajorOrder) {
   const std::array<std::uint8_t, 2> bytes = {7, 8};
   EXPECT_THAT(Literal::from<std::uint8_t>(bytes, {2, 1}).data<std::uint8_t>(), ElementsAre(7, 8));
   EXPECT_THAT(Literal::from(std::vector<std::size_t>{3}).data<std::uint64_t>(), ElementsAre(3));
+}
+
+TEST(Literal, SharesMemoryThatIsElsewhere) {
+  auto values = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4});
+  const std::weak_ptr<std::vector<float>> watch = values;
+  {
+    Literal literal =
+        Literal::sharing(std::shared_ptr<const void>(values, values->data()), f32({2, 2}));
+    const float* const elements = values->data();
+    values.reset();
+    EXPECT_EQ(static_cast<const void*>(literal.bytes()), elements);
+    EXPECT_THAT(literal.data<float>(), ElementsAre(1, 2, 3, 4));
+    EXPECT_FALSE(literal.unique());
+    const Literal copy = literal, bits = literal.reinterpreted(s32({4}));
+    EXPECT_EQ(static_cast<const void*>(bits.bytes()), elements);
+    EXPECT_TRUE(copy.identical(Literal::from<float>({1, 2, 3, 4}, {2, 2})));
+    // The first write copies, and releases the memory if it was the last to use it.
+    literal.mutable_data<float>()[0] = 7;
+    EXPECT_NE(static_cast<const void*>(literal.bytes()), elements);
+    EXPECT_TRUE(literal.unique());
+    EXPECT_EQ(copy.data<float>()[0], 1.0f);
+    EXPECT_FALSE(watch.expired());
+  }
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Literal, SharedMemoryMustExistAndBeAligned) {
+  EXPECT_THAT([] { (void)Literal::sharing(nullptr, f32({2})); },
+              ThrowsMessage<TraceError>(AllOf(HasSubstr("f32[2]"), HasSubstr("no memory"))));
+  EXPECT_EQ(Literal::sharing(nullptr, f32({0, 3})).type(), f32({0, 3}));
+  const auto bytes = std::make_shared<std::array<double, 3>>();
+  const char* const inside = reinterpret_cast<const char*>(bytes->data()) + 4;
+  const std::shared_ptr<const void> elements(bytes, inside);
+  EXPECT_THAT([&] { (void)Literal::sharing(elements, f64({2})); },
+              ThrowsMessage<TraceError>(HasSubstr("aligned to 8 bytes")));
+  EXPECT_EQ(Literal::sharing(elements, c64({2})).type(), c64({2}));  // two floats each
 }
 
 TEST(Literal, FromBool) {
