@@ -39,18 +39,25 @@ class NativeFunction<R(As...)> {
     // One more: arrays cannot be empty.
     const std::byte* arguments[kArguments + 1];
     std::byte* results[detail::host_count<R>() + 1];
+    constexpr std::size_t kReordered =
+        detail::reordered_bytes<R>() +
+        (std::size_t{0} + ... + detail::reordered_bytes<std::remove_cvref_t<As>>());
+    [[maybe_unused]] detail::ReorderedArrays<kReordered> reordered;
     [[maybe_unused]] std::size_t next = 0;
     [[maybe_unused]] auto take = [&](const auto& part) {
-      arguments[next++] = reinterpret_cast<const std::byte*>(std::addressof(part));
+      arguments[next++] = reordered.read(part);
     };
     (detail::visit_host(args, take), ...);
     R result;
     std::size_t next_result = 0;
-    auto give = [&](auto& part) {
-      results[next_result++] = reinterpret_cast<std::byte*>(std::addressof(part));
-    };
+    auto give = [&](auto& part) { results[next_result++] = reordered.place_of(part); };
     detail::visit_host(result, give);
     program().run(arguments, results);
+    if constexpr (detail::reordered_bytes<R>() > 0) {
+      next_result = 0;
+      auto write = [&](auto& part) { detail::write_reordered(results[next_result++], part); };
+      detail::visit_host(result, write);
+    }
     return result;
   }
 
@@ -74,7 +81,8 @@ class NativeFunction<R(As...)> {
 ///     float c = hypotenuse(3, 4);
 ///
 /// The signature has C++ numbers, std::array of them (one tensor of rank 1; nested, of higher
-/// rank), and plain structs, tuples and arrays of these; by value or by const reference. f has the
+/// rank), Eigen types of fixed size (rondo/eigen.h), and plain structs, tuples and arrays of these;
+/// by value or by const reference. f has the
 /// same structure with a Tensor for each number and each array of numbers, in the order of
 /// declaration. Numbers that f returns take the dtype of the result. Throws TraceError if a dtype
 /// or shape differs from the signature's, and like trace and compile.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/array_adaptor.h"
 #include "rondo/detail/is_numbers.h"
 #include "rondo/detail/reference_count.h"
 #include "rondo/error.h"
@@ -67,6 +68,10 @@ class[[RONDO_VISIBLE nodiscard(
   Tensor(const T& scalar, SourceLocation at = SourceLocation::current())
       : Tensor(from_scalar(Scalar::of(scalar), at)) {}
   Tensor(const Literal& value, SourceLocation at = SourceLocation::current());
+  /// An array of another library, such as an Eigen matrix (rondo/array_adaptor.h): a copy.
+  template <AdaptedArray T>
+  Tensor(const T& array, SourceLocation at = SourceLocation::current())
+      : Tensor(ArrayAdaptor<T>::literal(array), at) {}
   Tensor(std::nullptr_t) = delete;
   // clang-format off
   template <class T, detail::Why kWhy = "rondo: a pointer is no tensor; rondo::constant(v) makes one of a C array or a std::vector v"> Tensor(T*) = delete;
@@ -113,6 +118,14 @@ class[[RONDO_VISIBLE nodiscard(
   /// Computes the value with all that it depends on. Throws TraceError inside a traced function,
   /// where there is no value yet.
   Literal eval(SourceLocation at = SourceLocation::current()) const;
+  /// The value as an array of another library: `Eigen::VectorXf y = f(x);`. Throws TraceError if
+  /// the dtype or shape is not that of T, and inside a traced function.
+  template <AdaptedResult T>
+  operator T() const {
+    return ArrayAdaptor<T>::from(value_for("a conversion to an array"));
+  }
+  /// eval() for what `user` names in errors.
+  Literal value_for(const char* user, SourceLocation at = {}) const;
   /// eval() of a scalar. Throws Error if it is no scalar of dtype T.
   template <ScalarValue T>
   T item(SourceLocation at = SourceLocation::current()) const {
@@ -205,6 +218,7 @@ class Operand {
   // clang-format off
   template <class T, detail::Why kWhy = "rondo: a pointer is no tensor; rondo::constant(v) makes one of a C array or a std::vector v"> Operand(T*) = delete;
   template <class T, detail::Why kWhy = "rondo: write rondo::constant(v) to make a tensor of the numbers in v"> requires(detail::kIsNumbers<T>) Operand(const T&) = delete;
+  template <AdaptedArray T, detail::Why kWhy = "rondo: ops take tensors, and * of them is element by element: make a tensor of the matrix first, Tensor m = rondo::from_eigen(matrix), and write rondo::matmul(m, x) for a product"> Operand(const T&) = delete;
   // clang-format on
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;

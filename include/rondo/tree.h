@@ -2,8 +2,9 @@
 //
 // A tree is a leaf, or a std::tuple, std::pair, std::array, std::vector or std::map<std::string, _>
 // of trees, or a plain aggregate of trees, nested arbitrarily. An empty tuple is a tree without
-// leaves. Leaves are Tensor, Literal, TensorType and the C++ scalars. No registration is needed:
-// reflect.h handles aggregates. A struct that it does not support may provide
+// leaves. Leaves are Tensor, Literal, TensorType, the C++ scalars, and arrays of other libraries
+// that have an adaptor (array_adaptor.h). No registration is needed: reflect.h handles aggregates.
+// A struct that it does not support may provide
 //
 //     auto tree_fields(State& s) { return std::tie(s.position, s.velocity); }
 //

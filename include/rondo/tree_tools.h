@@ -95,6 +95,8 @@ void save_npz(const std::string& path, const Tree& tree) {
       values.push_back(leaf);
     else if constexpr (std::is_same_v<Leaf, Tensor>)
       values.push_back(leaf.eval());
+    else if constexpr (AdaptedArray<Leaf>)
+      values.push_back(ArrayAdaptor<Leaf>::literal(leaf));
     else
       values.push_back(Literal::scalar(leaf));
   });
@@ -114,6 +116,8 @@ template <TensorTree Tree>
       types.push_back(leaf);
     else if constexpr (HostScalar<Leaf>)
       types.push_back({dtype_of<Leaf>, {}});
+    else if constexpr (AdaptedArray<Leaf>)
+      types.push_back(ArrayAdaptor<Leaf>::literal(leaf).type());
     else
       types.push_back(leaf.type());
   });
@@ -125,6 +129,8 @@ template <TensorTree Tree>
       const Literal& value = values[next++];
       if constexpr (HostScalar<Leaf>)
         leaf = value.item<Leaf>();
+      else if constexpr (AdaptedArray<Leaf>)
+        leaf = ArrayAdaptor<Leaf>::from(value);
       else
         leaf = Leaf(value);
     });

@@ -275,6 +275,11 @@ std::vector<Literal> compute(std::span<const Tensor> tensors) {
   return keep(graph.kept, executable.run(arguments));
 }
 
+/// Who wants to read a value; all others trace, and use tensors of outside.
+bool reads_values(std::string_view user) {
+  return user == "eval" || user == "to_eigen" || user == "a conversion to an array";
+}
+
 [[noreturn]] void refuse_parameter(const Node* parameter, const std::string& user,
                                    SourceLocation at) {
   const auto& attributes = parameter->attrs<ParameterAttributes>();
@@ -286,18 +291,18 @@ std::vector<Literal> compute(std::span<const Tensor> tensors) {
                                  attributes.name, home.what, in_brackets(home.at), user, at.str()),
                      at);
   }
-  if (user != "eval") {  // a trace computes the outer tensors that it uses
+  if (!reads_values(user)) {  // a trace computes the outer tensors that it uses
     throw TraceError(fmt::format("mixed traces: {} uses a tensor that depends on '{}' of {}{}, "
                                  "which is being traced around it\n  at {}\n  Pass the tensor in "
                                  "as an argument.",
                                  user, attributes.name, home.what, in_brackets(home.at), at.str()),
                      at);
   }
-  throw TraceError(fmt::format("eval inside a trace: the tensor depends on '{}' of {}{}, which "
+  throw TraceError(fmt::format("{} inside a trace: the tensor depends on '{}' of {}{}, which "
                                "has no value while it is traced\n  at {}\n  Choose with "
                                "rondo::where or rondo::cond, watch with rondo::tap or "
                                "rondo::print, or evaluate what the traced function returns.",
-                               attributes.name, home.what, in_brackets(home.at), at.str()),
+                               user, attributes.name, home.what, in_brackets(home.at), at.str()),
                    at);
 }
 
@@ -348,6 +353,10 @@ Literal Tensor::eval(SourceLocation at) const {
   if (const Literal* known = ir::known_value(*this)) return *known;
   if (ir::evaluate_again({this, 1})) return *ir::known_value(*this);
   return detail::evaluate({this, 1}, at)[0];
+}
+
+Literal Tensor::value_for(const char* user, SourceLocation at) const {
+  return detail::evaluate({this, 1}, at, user)[0];
 }
 
 }  // namespace rondo

@@ -100,12 +100,31 @@ To correspondent(const From& from, SourceLocation at) {
   }
 }
 
+// Arg with Tensors in place of arrays of other libraries, which are converted at once.
+template <class Arg>
+constexpr auto without_adapted() {
+  if constexpr (all_leaves<Arg, LeafIsNotAdapted>()) {
+    return std::type_identity<Arg>{};
+  } else {
+    return std::type_identity<replaced_t<Arg, Tensor>>{};
+  }
+}
+
 // The type in which argument I, of type Arg, is passed on: Arg itself if each leaf of it can become
 // a Tensor. A struct of Literals or of numbers cannot, but f's own parameter tells the
 // corresponding struct of Tensors; void if it does not.
 template <class Parameters, std::size_t I, class Arg>
 struct PassedAs {
-  using type = std::conditional_t<is_replaceable<Arg, Tensor>() || !kIsTree<Arg>, Arg, void>;
+  static constexpr auto passed() {
+    if constexpr (!kIsTree<Arg>) {
+      return std::type_identity<Arg>{};
+    } else if constexpr (is_replaceable<Arg, Tensor>()) {
+      return without_adapted<Arg>();
+    } else {
+      return std::type_identity<void>{};
+    }
+  }
+  using type = typename decltype(passed())::type;
 };
 template <class... Ps, std::size_t I, class Arg>
 requires(I < sizeof...(Ps) && kIsTree<Arg> &&
@@ -224,7 +243,7 @@ constexpr bool check_call() {
                 "rondo: an argument is no tree of tensors: give Tensors, Literals, C++ numbers, or "
                 "std::tuple, pair, array, vector, map<std::string, _> and plain structs of them (a "
                 "class with private members or a base offers a function tree_fields(T&) that "
-                "returns std::tie of its fields)");
+                "returns std::tie of its fields). Eigen's types need #include <rondo/eigen.h>");
   static_assert(kFault != CallFault::kOfNumbers,
                 "rondo: an argument is a struct of Literals or numbers, and the function does not "
                 "say which struct of Tensors it means: give its parameter that type (with the same "

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/array_adaptor.h"
 #include "rondo/detail/tree.h"
 #include "rondo/dtype.h"
 #include "rondo/reflect.h"
@@ -19,20 +20,32 @@
 
 namespace rondo::detail {
 
-// The host types of one tensor: a number, or a std::array of numbers (nested: of higher rank).
+// The host types of one tensor: a number, a std::array of numbers (nested: of higher rank), or an
+// array of another library. kIsRowMajor: the object is its elements, in row-major order.
 template <class T>
 struct HostTensor {
   static constexpr bool value = HostScalar<T> && !std::is_same_v<T, long double>;
   using Number = T;
+  static constexpr bool kIsRowMajor = true;
   static void append_dims(std::vector<std::int64_t>&) {}
 };
 template <class T, std::size_t N>
 struct HostTensor<std::array<T, N>> {
-  static constexpr bool value = HostTensor<T>::value;
+  static constexpr bool value = HostTensor<T>::value && !AdaptedArray<T>;
   using Number = typename HostTensor<T>::Number;
+  static constexpr bool kIsRowMajor = true;
   static void append_dims(std::vector<std::int64_t>& dims) {
     dims.push_back(static_cast<std::int64_t>(N));
     HostTensor<T>::append_dims(dims);
+  }
+};
+template <AdaptedFixedArray T>
+struct HostTensor<T> {
+  static constexpr bool value = true;
+  using Number = typename ArrayAdaptor<T>::Element;
+  static constexpr bool kIsRowMajor = ArrayAdaptor<T>::kIsRowMajor;
+  static void append_dims(std::vector<std::int64_t>& dims) {
+    dims.insert(dims.end(), ArrayAdaptor<T>::kDims.begin(), ArrayAdaptor<T>::kDims.end());
   }
 };
 template <class T>
@@ -90,6 +103,20 @@ constexpr std::size_t host_count() {
   } else {
     return []<class... Children>(TypeList<Children...>) {
       return (std::size_t{0} + ... + host_count<std::remove_cvref_t<Children>>());
+    }(children_t<T>{});
+  }
+}
+
+// Bytes for a row-major copy of each array of T that has another order, each a multiple of 16.
+template <class T>
+constexpr std::size_t reordered_bytes() {
+  if constexpr (HostTensor<T>::value) {
+    return HostTensor<T>::kIsRowMajor ? 0 : (sizeof(T) + 15) / 16 * 16;
+  } else if constexpr (kTreeKind<T> == TreeKind::kArray) {
+    return std::tuple_size_v<T> * reordered_bytes<typename T::value_type>();
+  } else {
+    return []<class... Children>(TypeList<Children...>) {
+      return (std::size_t{0} + ... + reordered_bytes<std::remove_cvref_t<Children>>());
     }(children_t<T>{});
   }
 }
@@ -171,7 +198,8 @@ struct TracedHost {
   using type = std::conditional_t<HostTensor<T>::value, Tensor, void>;
 };
 template <template <class...> class Template, class... Ts>
-requires(!HostScalar<Template<Ts...>>) struct TracedHost<Template<Ts...>> {
+requires(!HostScalar<Template<Ts...>> &&
+         !AdaptedArray<Template<Ts...>>) struct TracedHost<Template<Ts...>> {
   static constexpr auto traced() {
     if constexpr ((std::is_void_v<typename TracedHost<Ts>::type> || ...)) {
       return std::type_identity<void>{};
@@ -185,10 +213,59 @@ template <class T, std::size_t N>
 struct TracedHost<std::array<T, N>> {
   using Element = typename TracedHost<T>::type;
   using type = std::conditional_t<
-      HostTensor<T>::value, Tensor,
+      HostTensor<std::array<T, N>>::value, Tensor,
       std::conditional_t<
           std::is_void_v<Element>, void,
           std::array<std::conditional_t<std::is_void_v<Element>, Tensor, Element>, N>>>;
 };
+
+// The elements of the arguments and results of a call in row-major order: where they are, or copied
+// to this memory.
+template <std::size_t kBytes>
+class ReorderedArrays {
+ public:
+  template <class T>
+  const std::byte* read(const T& part) {
+    if constexpr (HostTensor<T>::kIsRowMajor) {
+      return address(const_cast<T&>(part));
+    } else {
+      std::byte* const place = take(sizeof(T));
+      ArrayAdaptor<T>::read(part, reinterpret_cast<typename HostTensor<T>::Number*>(place));
+      return place;
+    }
+  }
+  template <class T>
+  std::byte* place_of(T& part) {
+    if constexpr (HostTensor<T>::kIsRowMajor) {
+      return address(part);
+    } else {
+      return take(sizeof(T));
+    }
+  }
+
+ private:
+  template <class T>
+  static std::byte* address(T& part) {
+    if constexpr (AdaptedArray<T>) {
+      return reinterpret_cast<std::byte*>(ArrayAdaptor<T>::data(part));
+    } else {
+      return reinterpret_cast<std::byte*>(std::addressof(part));
+    }
+  }
+  std::byte* take(std::size_t bytes) {
+    std::byte* const place = memory_ + used_;
+    used_ += (bytes + 15) / 16 * 16;
+    return place;
+  }
+
+  alignas(16) std::byte memory_[kBytes + 1];  // one more: arrays cannot be empty
+  std::size_t used_ = 0;
+};
+template <class T>
+void write_reordered([[maybe_unused]] const std::byte* place, [[maybe_unused]] T& part) {
+  if constexpr (!HostTensor<T>::kIsRowMajor) {
+    ArrayAdaptor<T>::write(reinterpret_cast<const typename HostTensor<T>::Number*>(place), part);
+  }
+}
 
 }  // namespace rondo::detail

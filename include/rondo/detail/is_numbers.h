@@ -1,6 +1,7 @@
 // Ranges of numbers.
 #pragma once
 
+#include "rondo/array_adaptor.h"
 #include "rondo/dtype.h"
 
 namespace rondo::detail {
@@ -9,7 +10,7 @@ namespace rondo::detail {
 template <class R>
 inline constexpr bool kIsNumbers = false;
 template <class R>
-requires(!HostScalar<R>) && requires(const R& range) {
+requires(!HostScalar<R> && !AdaptedArray<R>) && requires(const R& range) {
   range.begin();
   typename R::value_type;
 }

@@ -135,7 +135,8 @@ constexpr bool check_native() {
   static_assert(kFault != NativeFault::kNoHost,
                 "rondo: native takes and returns C++ numbers, std::array of them, and plain "
                 "structs, tuples and arrays of these: what has no fixed size (std::vector, "
-                "std::map), pointers, Tensors and long double are none of them");
+                "std::map, Eigen::MatrixXf), pointers, Tensors and long double are none of them. "
+                "Eigen types of fixed size need #include <rondo/eigen.h>");
   static_assert(
       kFault != NativeFault::kUnknown,
       "rondo: a parameter of the signature is a struct, and the function does not say "

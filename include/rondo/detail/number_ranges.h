@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/array_adaptor.h"
 #include "rondo/literal.h"
 #include "rondo/tensor.h"
 
@@ -52,7 +53,8 @@ struct NumberRange {
   using Number = R;
 };
 template <class R>
-requires(!ScalarValue<R> && !std::is_void_v<range_element_t<R>>) struct NumberRange<R> {
+requires(!ScalarValue<R> && !AdaptedArray<R> &&
+         !std::is_void_v<range_element_t<R>>) struct NumberRange<R> {
   using Inner = NumberRange<range_element_t<R>>;
   static constexpr std::size_t kRank = Inner::kRank + 1;
   using Number = typename Inner::Number;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/array_adaptor.h"
 #include "rondo/detail/reflect.h"
 #include "rondo/dtype.h"
 
@@ -27,6 +28,8 @@ template <class T>
 inline constexpr bool kIsLeaf = false;
 template <class T>
 requires(std::is_object_v<T>) && HostScalar<T> inline constexpr bool kIsLeaf<T> = true;
+template <class T>
+requires(!HostScalar<T> && AdaptedArray<T>) inline constexpr bool kIsLeaf<T> = true;
 template <>
 inline constexpr bool kIsLeaf<Tensor> = true;
 template <>
@@ -127,6 +130,10 @@ template <class L>
 struct LeafIs {
   template <class Leaf>
   static constexpr bool holds = std::is_same_v<Leaf, L>;
+};
+struct LeafIsNotAdapted {
+  template <class Leaf>
+  static constexpr bool holds = !AdaptedArray<Leaf>;
 };
 template <class L>
 struct LeafConvertsTo {

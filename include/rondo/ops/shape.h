@@ -37,6 +37,12 @@ struct LocatedAxis {
 /// The literal as a tensor.
 RONDO_API Tensor constant(const Literal& value, SourceLocation at = SourceLocation::current());
 
+/// An array of another library (rondo/array_adaptor.h) as a tensor.
+template <AdaptedArray T>
+Tensor constant(const T& array, SourceLocation at = SourceLocation::current()) {
+  return constant(ArrayAdaptor<T>::literal(array), at);
+}
+
 /// A scalar of the C++ type's dtype.
 template <HostScalar T>
 Tensor constant(const T& value, SourceLocation at = SourceLocation::current()) {
