@@ -80,6 +80,7 @@
 #include "rondo/text.h"
 #include "rondo/checks.h"
 #include "rondo/pjrt.h"
+#include "rondo/format.h"
 // clang-format on
 
 #if defined(FMT_VERSION)

@@ -3,33 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
-#include <sstream>
-#include <string>
 #include <string_view>
 
-#include "rondo/dtype.h"
-#include "rondo/export.h"
-#include "rondo/function.h"
-#include "rondo/literal.h"
-#include "rondo/shape.h"
-#include "rondo/tensor.h"
-#include "rondo/type.h"
+#include "rondo/detail/digits.h"
 
 namespace rondo::detail {
-
-inline std::string formatted(DType value) { return std::string(dtype_name(value)); }
-inline std::string formatted(const Shape& value) { return value.str(); }
-inline std::string formatted(const TensorType& value) { return value.str(); }
-inline std::string formatted(const Literal& value) { return value.str(); }
-inline std::string formatted(const Function& value) { return value.str(); }
-/// Like `out << value`: evaluates a lazy tensor.
-inline std::string formatted(const Tensor& value) {
-  std::ostringstream out;
-  out << value;
-  return std::move(out).str();
-}
 
 template <class T>
 struct Formatter : fmt::formatter<std::string_view> {
@@ -39,45 +18,23 @@ struct Formatter : fmt::formatter<std::string_view> {
   }
 };
 
-/// The elements with `field`, such as "{:.3f}", for each float; an array's follow its type.
-RONDO_API std::string formatted_digits(const Literal& value, std::string_view field);
-/// The same; for a tensor without a value, what `<<` shows.
-RONDO_API std::string formatted_digits(const Tensor& value, std::string_view field);
-
 template <class T>
 struct DigitsFormatter : Formatter<T> {
   constexpr auto parse(fmt::format_parse_context& context) {
     auto end = context.begin();
     while (end != context.end() && *end != '}') ++end;
     const std::string_view spec(context.begin(), static_cast<std::size_t>(end - context.begin()));
-    if (!names_digits(spec)) return Formatter<T>::parse(context);
-    field_[size_++] = '{';
-    field_[size_++] = ':';
-    for (const char c : spec) field_[size_++] = c;
-    field_[size_++] = '}';
-    return end;
+    return digits_.take(spec) ? end : Formatter<T>::parse(context);
   }
 
   template <class Context>
   auto format(const T& value, Context& context) const {
-    if (size_ == 0) return Formatter<T>::format(value, context);
-    return fmt::formatter<std::string_view>::format(
-        formatted_digits(value, std::string_view(field_.data(), size_)), context);
+    if (!digits_.given()) return Formatter<T>::format(value, context);
+    return fmt::formatter<std::string_view>::format(digits_.text_of(value), context);
   }
 
  private:
-  /// `.3f`, `.10e`
-  static constexpr bool names_digits(std::string_view spec) {
-    if (spec.size() < 3 || spec.size() > 4 || spec[0] != '.') return false;
-    if (std::string_view("feg").find(spec.back()) == std::string_view::npos) return false;
-    for (const char c : spec.substr(1, spec.size() - 2)) {
-      if (c < '0' || c > '9') return false;
-    }
-    return true;
-  }
-
-  std::array<char, 8> field_{};
-  std::size_t size_ = 0;
+  Digits digits_;
 };
 
 }  // namespace rondo::detail
