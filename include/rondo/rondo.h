@@ -76,6 +76,7 @@
 #include "rondo/detail/tree_arithmetic.h"
 #include "rondo/tree_arithmetic.h"
 #include "rondo/detail/strided_copy.h"
+#include "rondo/strided_view.h"
 #include "rondo/csv.h"
 #include "rondo/text.h"
 #include "rondo/checks.h"
