@@ -57,7 +57,7 @@ list(JOIN rondo_loops_of_core "|" sources)
 list(FILTER rondo_loops_sources INCLUDE REGEX "^(${sources})$")
 # Of core, what a program that has core as text (rondo::header_only) links beside the loops, because to
 # compile it takes as long as all else: the records of ops, what runs programs, texts.
-set(rondo_folders_of_ops device gradient_check interpreter lower ops passes run text)
+set(rondo_folders_of_ops device gradient_check interpreter lower ops passes run solvers text)
 set(rondo_ops_sources ${rondo_core_sources})
 list(JOIN rondo_folders_of_ops "|" folders)
 list(FILTER rondo_ops_sources INCLUDE REGEX "^(${folders})/")

@@ -19,7 +19,7 @@ LAYERS = [  # the lowest first
     ["lower"],
     ["bytecode", "c", "native", "ir"],
     ["ops", "control_flow"],
-    ["transforms", "passes", "gradient_check", "device"],
+    ["transforms", "passes", "gradient_check", "device", "solvers"],
     ["text", "interpreter", "executor", "pjrt"],
     ["run", "cli"],
 ]

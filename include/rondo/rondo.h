@@ -78,6 +78,7 @@
 #include "rondo/detail/strided_copy.h"
 #include "rondo/strided_view.h"
 #include "rondo/csv.h"
+#include "rondo/solvers.h"
 #include "rondo/text.h"
 #include "rondo/checks.h"
 #include "rondo/pjrt.h"

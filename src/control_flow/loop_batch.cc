@@ -148,8 +148,8 @@ std::vector<Tensor> values_of(std::span<const BatchValue> operands) {
   return values;
 }
 
-/// A region of a call, batched: it has the parameters of the original region, with or without
-/// lanes.
+}  // namespace
+
 ir::OpenRegion batched_region(const BatchCall& call, const Function& region, const Flags& given,
                               const std::function<Leaves(BatchValues)>& finish) {
   std::vector<TensorType> types;
@@ -165,8 +165,6 @@ ir::OpenRegion batched_region(const BatchCall& call, const Function& region, con
   return traced.finish();
 }
 
-/// The node with regions for all lanes. What tracing captures in addition (the active lanes)
-/// becomes a further operand.
 std::vector<Tensor> batched_call(const BatchCall& call, std::vector<ir::OpenRegion> open) {
   const std::vector<Tensor> captures = ir::union_captures(open);
   std::vector<Function> regions;
@@ -187,8 +185,6 @@ Leaves with_flags(const BatchCall& call, const BatchValues& values, const Flags&
   }
   return leaves;
 }
-
-}  // namespace
 
 BatchValues checkpoint_batch(const BatchCall& call) {
   return batch_as_it_is(call, values_of(call.operands), call.batched());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,5 +53,16 @@ ir::BatchValues flagged(std::span<const Tensor> values, const ir::Flags& flags);
 /// `value` as a result of a region, with lanes or without.
 Tensor as_flagged(const ir::BatchValue& value, bool batched, const ir::Batching& batching,
                   SourceLocation at);
+
+/// A region of a call, batched: it has the parameters of the original region, with or without lanes
+/// as `given` says. `finish` makes its results of what is computed.
+ir::OpenRegion batched_region(const ir::BatchCall& call, const Function& region,
+                              const ir::Flags& given,
+                              const std::function<Leaves(ir::BatchValues)>& finish);
+/// The values as results of a region, with lanes or without.
+Leaves with_flags(const ir::BatchCall& call, const ir::BatchValues& values, const ir::Flags& flags);
+/// The call with regions for all lanes. What tracing captures in addition (the active lanes)
+/// becomes a further operand.
+std::vector<Tensor> batched_call(const ir::BatchCall& call, std::vector<ir::OpenRegion> open);
 
 }  // namespace rondo::control_flow

@@ -8,6 +8,7 @@
 #include "ir/debuggers.h"
 #include "ir/known_value.h"
 #include "ir/lazy.h"
+#include "ir/user_code.h"
 #include "rondo/detail/reference_count.h"
 
 namespace rondo::ir {
@@ -118,6 +119,9 @@ const OpDef kParameter{
 LocationScope::LocationScope(SourceLocation at) noexcept
     : at_(at), outer_(std::exchange(location_in_force, &at_)) {}
 LocationScope::~LocationScope() { location_in_force = outer_; }
+
+UserCode::UserCode() noexcept : outer_(std::exchange(location_in_force, nullptr)) {}
+UserCode::~UserCode() { location_in_force = outer_; }
 
 SourceLocation place_in_force(SourceLocation at) noexcept {
   return location_in_force ? *location_in_force : at;

@@ -523,7 +523,8 @@ TEST(EveryOpTest, HasACase) {
                              "custom_vjp",           "fori_loop",  "max_trip_lane", "tape_read",
                              "tape_write",           "tap",        "print",         "progress",
                              "tell_lanes",           "axis_index", "axis_reduce",   "axis_gather",
-                             "optimization_barrier", "shard",      "after"};
+                             "optimization_barrier", "shard",      "after",         "implicit_root",
+                             "linear_solve"};
   for (const auto& cases : {elementwise_cases(), moving_cases(), reducing_cases()}) {
     for (const Case& of : cases) {
       const Function one = trace([&](std::vector<Tensor> x) { return of.f(x); },
