@@ -3,4 +3,5 @@
 
 #include "rondo/solvers/linear.h"
 #include "rondo/solvers/minimize.h"
+#include "rondo/solvers/ode.h"
 #include "rondo/solvers/roots.h"

@@ -22,7 +22,7 @@ namespace {
 
 /// `scale` has the largest norms of the Jacobian's columns so far.
 struct FitState {
-  Tensor x, residuals, scale, damping, iterations, converged, stuck;
+  Tensor x, residuals, scale, damping, iterations, lows, converged, stuck;
 };
 /// A step that was tried with this damping; `growth` is the next factor of it.
 struct FitTrial {
@@ -30,6 +30,8 @@ struct FitTrial {
 };
 
 class Fit {
+  static constexpr int kMostLows = 8;
+
  public:
   Fit(const SolverCall& call, const VectorFunction& residuals, const LeastSquaresOptions& options)
       : call_(call), residuals_(residuals), options_(options) {
@@ -51,7 +53,7 @@ class Fit {
     };
     const FitState end = while_loop(
         goes_on, [&](const FitState& s) { return step(s); },
-        FitState{x0, start, zeros(x0.type()), number(is_damped() ? 1e-3 : 0), 0, false, false},
+        FitState{x0, start, zeros(x0.type()), number(is_damped() ? 1e-3 : 0), 0, 0, false, false},
         {.name = is_damped() ? "levenberg_marquardt" : "gauss_newton"}, call_.at());
     return {end.x, end.iterations, end.converged};
   }
@@ -74,16 +76,22 @@ class Fit {
     const FitTrial end = is_damped() ? damped(s, jacobian, scale, slopes) : full_step(s, jacobian);
     const Tensor is_short =
         norm_of(scale * end.step) <= options_.step_tolerance * norm_of(scale * (s.x + end.step));
-    // What remains to gain is lost in rounding.
-    const Tensor is_low = end.predicted <= 4 * call_.unit() * dot(s.residuals, s.residuals);
+    const Tensor lows = s.lows + convert(is_lost(s, end.predicted), DType::kS32);
     const Tensor moves = end.accepted & !is_flat;
     return {where(moves, s.x + end.step, s.x),
             where(moves, end.residuals, s.residuals),
             scale,
             end.damping,
             s.iterations + convert(!is_flat, DType::kS32),
-            is_flat | is_short | is_low,
+            lows,
+            is_flat | is_short | (lows == kMostLows),
             !end.accepted};
+  }
+
+  /// Whether what a step is to gain may be lost in rounding. A few such steps are taken without
+  /// asking whether they gain it: they bring x closer.
+  Tensor is_lost(const FitState& s, const Tensor& predicted) const {
+    return predicted <= std::pow(call_.unit(), 2.0 / 3) * dot(s.residuals, s.residuals);
   }
 
   /// Least squares of |J step + residuals|^2 + damping |scale step|^2.
@@ -121,8 +129,8 @@ class Fit {
       const Tensor residuals = residuals_(s.x + step);
       const Tensor predicted = dot(step, t.damping * square(scale) * step - slopes);
       const Tensor gain = (before - dot(residuals, residuals)) / predicted;
-      const Tensor accepted = gain > 0, power = 2 * gain - 1;
-      const Tensor lowered = maximum(1.0 / 3, 1 - power * power * power);
+      const Tensor accepted = (gain > 0) | is_lost(s, predicted), power = 2 * gain - 1;
+      const Tensor lowered = clamp(1.0 / 3, 1 - power * power * power, 1);
       return FitTrial{t.damping * where(accepted, lowered, t.growth),
                       where(accepted, 2, 2 * t.growth),
                       step,

@@ -59,26 +59,51 @@ Leaves SolverCall::call(const RegionCallable& f, const Tensor& vector) const {
   return f(leaves);
 }
 
+Leaves SolverCall::call_at(const RegionCallable& f, const Tensor& vector,
+                           const Tensor& time) const {
+  std::vector<Tensor> leaves = tree(vector);
+  leaves.push_back(time);
+  const ir::UserCode user;
+  return f(leaves);
+}
+
+Tensor SolverCall::as_vector(Leaves results, const char* called) const {
+  if (results.values.size() != types_.size()) {
+    fail(
+        fmt::format("{} returns {} tensors for a tree of {}\n  Return a tree like the one that it "
+                    "takes.",
+                    called, results.values.size(), types_.size()));
+  }
+  for (std::size_t i = 0; i < types_.size(); i++) {
+    Tensor& result = results.values[i];
+    result = ops::adopt_dtype(ir::checked(result, solver_, at_), types_[i].dtype, at_);
+    if (result.type() == types_[i]) continue;
+    fail(
+        fmt::format("{} returns {} in place of {}, which is {}\n  Return a tree of the shapes and "
+                    "dtypes of the one that it takes.",
+                    called, result.type().str(), paths_[i], types_[i].str()));
+  }
+  return detail::ravel(results, at_);
+}
+
 VectorFunction SolverCall::endomorphism(const RegionCallable& f, const char* called) const {
-  return [this, &f, called](const Tensor& vector) {
-    Leaves results = call(f, vector);
-    if (results.values.size() != types_.size()) {
-      fail(
-          fmt::format("{} returns {} tensors for a tree of {}\n  Return a tree like the one that "
-                      "it takes.",
-                      called, results.values.size(), types_.size()));
-    }
-    for (std::size_t i = 0; i < types_.size(); i++) {
-      Tensor& result = results.values[i];
-      result = ops::adopt_dtype(ir::checked(result, solver_, at_), types_[i].dtype, at_);
-      if (result.type() == types_[i]) continue;
-      fail(
-          fmt::format("{} returns {} in place of {}, which is {}\n  Return a tree of the shapes "
-                      "and dtypes of the one that it takes.",
-                      called, result.type().str(), paths_[i], types_[i].str()));
-    }
-    return detail::ravel(results, at_);
-  };
+  return [this, &f, called](const Tensor& vector) { return as_vector(call(f, vector), called); };
+}
+
+Tensor SolverCall::slope(const RegionCallable& f, const Tensor& vector, const Tensor& time) const {
+  return as_vector(call_at(f, vector, time), "the function");
+}
+
+Tensor SolverCall::event(const RegionCallable& f, const Tensor& vector, const Tensor& time) const {
+  const Leaves results = call_at(f, vector, time);
+  const Tensor value = ops::adopt_dtype(ir::checked(results.values[0], solver_, at_), dtype(), at_);
+  if (value.type() != TensorType{dtype(), {}}) {
+    fail(
+        fmt::format("the event returns {}; it must be {}\n  Return one number that changes its "
+                    "sign when the event happens.",
+                    value.type().str(), TensorType{dtype(), {}}.str()));
+  }
+  return value;
 }
 
 VectorFunction SolverCall::objective(const RegionCallable& f) const {

@@ -47,6 +47,9 @@ class SolverCall {
   VectorFunction map(const RegionCallable& f, const char* called) const;
   /// f on the vector: the leaves of what it returns.
   Leaves call(const RegionCallable& f, const Tensor& vector) const;
+  /// The same for f that takes a time after the leaves.
+  Tensor slope(const RegionCallable& f, const Tensor& vector, const Tensor& time) const;
+  Tensor event(const RegionCallable& f, const Tensor& vector, const Tensor& time) const;
 
   [[noreturn]] void fail(const std::string& message) const;
   /// Throws TraceError for a negative one.
@@ -54,6 +57,9 @@ class SolverCall {
   void check_count(const char* option, std::int64_t count, std::int64_t least) const;
 
  private:
+  Leaves call_at(const RegionCallable& f, const Tensor& vector, const Tensor& time) const;
+  Tensor as_vector(Leaves results, const char* called) const;
+
   const char* solver_;
   SourceLocation at_;
   ir::LocationScope scope_;

@@ -1,7 +1,7 @@
 // Linear systems that are given as functions.
 #include <cmath>
 
-#include "rondo/solvers.h"
+#include "rondo/rondo.h"
 #include "support/derivative_check.h"
 #include "support/expect.h"
 

@@ -1,7 +1,7 @@
 // Minima: published test functions, and the derivatives of minima.
 #include <cmath>
 
-#include "rondo/solvers.h"
+#include "rondo/rondo.h"
 #include "support/derivative_check.h"
 #include "support/expect.h"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "rondo/solvers.h"
+#include "rondo/rondo.h"
 #include "support/derivative_check.h"
 #include "support/expect.h"
 

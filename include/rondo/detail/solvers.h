@@ -1,6 +1,8 @@
 // Solvers on leaves, and what their functions on trees share.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,6 +51,21 @@ RONDO_API MinimumLeaves minimize(const RegionCallable& f, const Leaves& x0,
 RONDO_API MinimumLeaves least_squares(const RegionCallable& residuals, const Leaves& x0,
                                       const LeastSquaresOptions& options, SourceLocation at);
 
+/// OdeOptions on leaves; `method` is an Ode.
+struct OdeLimits {
+  int method;
+  double rtol, atol;
+  std::int64_t max_steps, substeps;
+  RegionCallable event;  // may be empty
+};
+struct OdeLeaves {
+  std::vector<Tensor> ys;
+  Tensor steps, event_time;
+};
+/// f and the event take the leaves of y, then t.
+RONDO_API OdeLeaves odeint(const RegionCallable& f, const Leaves& y0, const Operand& times,
+                           const OdeLimits& limits, SourceLocation at);
+
 /// The user's function of a solver, which takes a tree like `prototype`, on leaves. Does not
 /// compile, with the reason, if it takes or returns something else; `kLike`: it must return a tree
 /// like `prototype`.
@@ -76,6 +93,32 @@ RegionCallable solver_function(F& f, const Traced& prototype, const char* solver
       } else {
         return leaves_of(call_with(f, whole_tree_from(prototype, leaves)), "result", at);
       }
+    };
+  } else {
+    return {};
+  }
+}
+
+/// The same for a function of a tree and a time, which comes last among the leaves.
+template <bool kLike, class F, class Traced>
+RegionCallable ode_function(F& f, const Traced& prototype, const char* solver, SourceLocation at) {
+  static_assert(!kIsTree<std::decay_t<F>>,
+                "rondo: odeint takes its function first: odeint(f, y0, times)");
+  static_assert(CallableWithTrailing<F, Traced, Tensor>,
+                "rondo: the function of odeint takes y, a tree of Tensors like y0, and the time, a "
+                "Tensor: f(y, t)");
+  check_has_function(f, solver, at);
+  if constexpr (CallableWithTrailing<F, Traced, Tensor>) {
+    using Result = std::decay_t<call_trailing_result_t<F, Traced, Tensor>>;
+    static_assert(!kLike || TreeConvertible<Result, Traced>,
+                  "rondo: the function of odeint returns dy/dt, a tree like y0");
+    return [&f, &prototype, at](std::span<const Tensor> leaves) {
+      const Tensor time = leaves.back();
+      auto result = call_with_trailing(f, whole_tree_from(prototype, leaves), time);
+      if constexpr (kLike)
+        return leaves_of(tree_cast<Traced>(std::move(result), at), "dy/dt", at);
+      else
+        return leaves_of(result, "event", at);
     };
   } else {
     return {};
