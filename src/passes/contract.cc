@@ -85,14 +85,32 @@ std::optional<double> number_of(const Tensor& tensor) {
   return std::nullopt;
 }
 
+/// A number as the sum of two doubles, `high` being the sum rounded. Unlike long double it has the
+/// same bits on every machine.
+struct TwoDoubles {
+  double high = 0, low = 0;
+};
+
+/// T. J. Dekker, "A floating-point technique for extending the available precision" (1971), with
+/// fma for the exact error of a product.
+TwoDoubles operator*(TwoDoubles a, TwoDoubles b) {
+  const double product = a.high * b.high;
+  const double error = std::fma(a.high, b.high, -product) + (a.high * b.low + a.low * b.high);
+  const double sum = product + error;
+  return {sum, error - (sum - product)};
+}
+TwoDoubles reciprocal(double x) {
+  const double quotient = 1 / x;
+  return {quotient, std::fma(-quotient, x, 1.0) / x};
+}
+
 /// The number rounded to a dtype; nullopt if it then lacks the dtype's full precision.
-std::optional<double> factor(DType dtype, long double number) {
+std::optional<double> factor(DType dtype, TwoDoubles number) {
   const auto rounded = [](auto value) -> std::optional<double> {
     if (!std::isnormal(value)) return std::nullopt;
     return static_cast<double>(value);
   };
-  return dtype == DType::kF32 ? rounded(static_cast<float>(number))
-                              : rounded(static_cast<double>(number));
+  return dtype == DType::kF32 ? rounded(static_cast<float>(number.high)) : rounded(number.high);
 }
 
 Tensor spread_number(double number, const TensorType& type, SourceLocation at) {
@@ -203,7 +221,7 @@ class Contraction {
   /// can be combined with it.
   struct Multiple {
     Tensor of;
-    long double by = 0;
+    TwoDoubles by;
   };
   struct Product {
     Tensor a, b;  // in the new function; unset for a quotient
@@ -222,13 +240,15 @@ class Contraction {
   }
 
   /// The operand that is multiplied by a constant, with the constant.
-  static std::optional<std::pair<std::size_t, long double>> constant_beside(const Node* node,
-                                                                            bool divides) {
-    const auto factor_at = [&](std::size_t i) -> std::optional<long double> {
+  static std::optional<std::pair<std::size_t, TwoDoubles>> constant_beside(const Node* node,
+                                                                           bool divides) {
+    const auto factor_at = [&](std::size_t i) -> std::optional<TwoDoubles> {
       const auto number = number_of(node->operands[i]);
-      return number && std::isnormal(*number) ? std::optional<long double>(*number) : std::nullopt;
+      if (!number || !std::isnormal(*number)) return std::nullopt;
+      const TwoDoubles by = divides ? reciprocal(*number) : TwoDoubles{*number, 0};
+      return std::isnormal(by.high) ? std::optional(by) : std::nullopt;
     };
-    if (const auto second = factor_at(1)) return std::pair(0, divides ? 1 / *second : *second);
+    if (const auto second = factor_at(1)) return std::pair(0, *second);
     if (const auto first = divides ? std::nullopt : factor_at(0)) return std::pair(1, *first);
     return std::nullopt;
   }
@@ -242,7 +262,7 @@ class Contraction {
       const Product* const inner = made_for_one(node->operands[other]);
       known.multiple = Multiple{rewrite_(node->operands[other]), by};
       if (inner && inner->multiple) {
-        const long double joined = inner->multiple->by * by;
+        const TwoDoubles joined = inner->multiple->by * by;
         if (const auto number = factor(node->type().dtype, joined)) {
           const SourceLocation at = node->location();
           known.multiple = Multiple{inner->multiple->of, joined};

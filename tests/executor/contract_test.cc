@@ -118,6 +118,28 @@ TEST(Contract, RoundsNoMoreOftenThanTheOpsThatItJoins) {
   }
 }
 
+/// Products and quotients that become another number if they are rounded to the 64 bits of
+/// x86's long double first: other machines have no such type.
+TEST(Contract, RoundsFactorsOnceOnEveryMachine) {
+  using Factors = std::pair<double, double>;
+  const auto expect_of_one = [](const Function& f, double want) {
+    ASSERT_EQ(count(f, ops::kMultiply), 1);
+    EXPECT_EQ(compile(f, {.contract = false}).run({Literal::scalar(1.0)})[0].item<double>(), want);
+  };
+  for (const Factors& by : {Factors(0x1.330d3p+0, 0x1.b80419ff38bd4p+0),
+                            {0x1.fedcdp+0, 0x1.5ee46a1e6f60ep+0},
+                            {0x1.885c1p+0, 0x1.1f67d637d87bcp+0}}) {
+    expect_of_one(
+        contracted([&](Tensor x) { return x * Tensor(by.first) * Tensor(by.second); }, f64()),
+        by.first * by.second);
+  }
+  for (const Factors& by : {Factors(931.0, 376.47), {939.0, 858.63}, {963.0, 625.71}}) {
+    expect_of_one(
+        contracted([&](Tensor x) { return x / Tensor(by.first) * Tensor(by.second); }, f64()),
+        by.second / by.first);
+  }
+}
+
 TEST(Contract, LeavesIntegersAndOtherFloatsAlone) {
   for (const DType dtype : {DType::kS32, DType::kF16, DType::kC64}) {
     const TensorType type{dtype, {4}};
