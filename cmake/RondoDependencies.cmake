@@ -1,19 +1,26 @@
 # find_package with a message that says what to install.
 
+# Toolchain files name the foreign architecture whose packages are meant.
+set(rondo_debian_suffix "")
+if(RONDO_DEBIAN_ARCHITECTURE)
+  set(rondo_debian_suffix ":${RONDO_DEBIAN_ARCHITECTURE}")
+endif()
+
 macro(rondo_find_package name debian_package)
   find_package(${name} QUIET ${ARGN})
   if(NOT ${name}_FOUND)
     message(
       FATAL_ERROR
         "Rondo needs ${name}, which was not found. On Debian and Ubuntu: "
-        "apt-get install ${debian_package}. Elsewhere: install it and add its prefix to "
+        "apt-get install ${debian_package}${rondo_debian_suffix}. Elsewhere: install it and add its prefix to "
         "CMAKE_PREFIX_PATH.")
   endif()
 endmacro()
 
 # Of what is optional.
 function(rondo_say_what_is_missing name consequence debian_package)
-  message(STATUS "Rondo: no ${name}, so ${consequence}. On Debian: apt-get install ${debian_package}.")
+  message(STATUS "Rondo: no ${name}, so ${consequence}. On Debian: apt-get install "
+                 "${debian_package}${rondo_debian_suffix}.")
 endfunction()
 
 # A project that adds Rondo may already define these as targets.
