@@ -33,6 +33,14 @@ struct CompileOptions {
   /// the reference executor's bits. The reference never contracts.
   bool contract = true;
   Executor executor = Executor::kDefault;
+  /// Registers native code with gdb, as gdb's JIT interface has it: backtraces name loops and lines
+  /// of the program, and breakpoints stop on them (docs/debugging.md). `RONDO_DEBUGGER=gdb` in the
+  /// environment does so for every program. Compilation takes longer; runs take as long as without.
+  bool debugger = false;
+  /// Describes native code for perf, in the file `jit-PID.dump` of the folder that `JITDUMPDIR` in
+  /// the environment names, or of the current one: `perf inject --jit` gives samples the loops'
+  /// names and lines (docs/debugging.md). `RONDO_PROFILER=perf` does so for every program.
+  bool profiler = false;
   /// The bytes that a run may take beside its arguments, from 0: for its results, temporaries,
   /// carries and what is kept for the backward pass (MemoryPlan::result_bytes and arena_bytes
   /// together). compile throws ExecutionError for a program that is known to take more. So does a

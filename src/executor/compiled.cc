@@ -88,7 +88,8 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
                              .has_limits = form.has_limits,
                              .keeps_states = keeps_states,
                              .reorders = options.contract,
-                             .packs = packs});
+                             .packs = packs,
+                             .locations = options.debugger || options.profiler});
     };
     lower::Program program = lowered(true);
     if (arena_limit_ && program.arena_bytes > *arena_limit_) program = lowered(false);
@@ -102,6 +103,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::select_to_branch(program);
     lower::remove_dead_code(program);
     lower::lay_out_by_lane(program);
+    unit->observers = {options.debugger, options.profiler, unit->function.name()};
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }

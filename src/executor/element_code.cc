@@ -98,6 +98,7 @@ const lower::MathFunction* function_of(const Node& node, Builder& builder) {
 
 Element element_of(const Node& node, Builder& builder, std::span<const Element> operands,
                    absl::FunctionRef<Value(std::int64_t axis)> index) {
+  const lower::Located located(builder, node.location());
   const lower::MathFunction* function = function_of(node, builder);
   if (function == nullptr) return node.op->structure.element({node, builder, operands, index});
   return {builder.call_function(*function, operands[0][0],

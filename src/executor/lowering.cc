@@ -41,6 +41,7 @@ void mark_ends_in_lanes(lower::Program& program) {
 
 lower::Program Lowerer::run(const Function& function) {
   builder_.reserve(function.body().size());
+  if (options_.locations) builder_.record_locations();
   in_place_ = std::make_unique<const InPlace>(function);
   tapes_ = tapes_of(function).values;
   enter(Scope::Role::kEntry, function);
@@ -113,6 +114,7 @@ void Lowerer::write_result_in(Scope& scope, std::uint32_t i, const Place& to) {
 }
 
 void Lowerer::close() {
+  builder_.locate(constructs_.empty() ? SourceLocation() : constructs_.back().node->location());
   switch (scopes_.back().role) {
     case Scope::Role::kEntry:
       close_entry();
@@ -145,6 +147,7 @@ void Lowerer::close_entry() {
 
 void Lowerer::step(Scope& scope, std::uint32_t at) {
   const Step& step = scope.plan->steps()[at];
+  builder_.locate(step.node->location());
   if (open_construct(step, at)) return;
   if (lanes_)
     lane_step(scope, step);

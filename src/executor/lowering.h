@@ -40,6 +40,8 @@ struct LoweringOptions {
   bool typed_memory = false;
   /// The program has the user's names of carries.
   bool names = false;
+  /// The program has the locations of its values.
+  bool locations = false;
   /// What mathematical functions are.
   lower::Builder::Functions functions = lower::Builder::Functions::kInlined;
 };

@@ -40,7 +40,30 @@ Value Builder::define(Type type) {
   program_.types.push_back(type);
   bits_.push_back(0);
   is_constant_.push_back(false);
+  if (!program_.locations.empty()) program_.location_of.push_back(location_);
   return value;
+}
+
+void Builder::record_locations() {
+  if (!program_.locations.empty()) return;
+  program_.locations.emplace_back();
+  program_.location_of.resize(program_.types.size());
+}
+
+std::uint32_t Builder::locate(const SourceLocation& at) {
+  const std::uint32_t before = location_;
+  if (program_.locations.empty()) return before;
+  if (at.line == 0) {
+    location_ = 0;
+    return before;
+  }
+  const auto [found, is_new] = locations_.try_emplace({at.file, at.line}, 0);
+  if (is_new) {
+    found->second = static_cast<std::uint32_t>(program_.locations.size());
+    program_.locations.push_back(at);
+  }
+  location_ = found->second;
+  return before;
 }
 
 Value Builder::constant(Type type, std::uint64_t bits) {
@@ -304,7 +327,9 @@ Value Builder::call_function(const MathFunction& function, Value a, Value b) {
 }
 
 Value Builder::buffer(const Buffer& buffer) {
+  const std::uint32_t here = std::exchange(location_, 0);  // bases come first
   const Value pointer = define(Type::kPointer);
+  location_ = here;
   prologue_.push_back({Opcode::kBase, Type::kPointer, Type::kPred, pointer, kNone, kNone, kNone,
                        program_.buffers.size()});
   program_.buffers.push_back(buffer);
@@ -371,6 +396,7 @@ void Builder::copy(Address from, Address to, std::int64_t bytes) {
 }
 
 void Builder::call(Call call) {
+  call.location = location_;
   program_.code.push_back(
       {Opcode::kCall, Type::kPred, Type::kPred, kNone, kNone, kNone, kNone, program_.calls.size()});
   program_.calls.push_back(std::move(call));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,13 @@ class Builder {
   void set_functions(Functions functions) { functions_ = functions; }
   Functions functions() const { return functions_; }
   bool contracts() const { return contracts_; }
+  /// From here on the program has the locations of values (Program::location_of).
+  void record_locations();
+  /// Values that are made from here on have this location, if locations are recorded. Gives that of
+  /// the values before, in Program::locations.
+  std::uint32_t locate(const SourceLocation& at);
+  /// The same with a location that it gave.
+  void locate_again(std::uint32_t location) noexcept { location_ = location; }
   Value multiply_add(Value a, Value b, Value c);      // a b + c
   Value subtract_product(Value c, Value a, Value b);  // c - a b
   Value select(Value predicate, Value a, Value b);
@@ -166,6 +174,8 @@ class Builder {
   }
 
   bool contracts_ = false;
+  std::uint32_t location_ = 0;  // in Program::locations
+  absl::flat_hash_map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> locations_;
   Functions functions_ = Functions::kInlined;
   Program program_;
   std::vector<Op> prologue_;
@@ -174,6 +184,20 @@ class Builder {
   absl::flat_hash_map<Key, Value> values_;
   std::vector<Key> made_;  // in order, to be forgotten when their scope closes
   std::vector<Scope> scopes_;
+};
+
+/// While it exists, values have a location.
+class Located {
+ public:
+  Located(Builder& builder, const SourceLocation& at)
+      : builder_(builder), before_(builder.locate(at)) {}
+  ~Located() { builder_.locate_again(before_); }
+  Located(const Located&) = delete;
+  Located& operator=(const Located&) = delete;
+
+ private:
+  Builder& builder_;
+  std::uint32_t before_;
 };
 
 }  // namespace rondo::lower

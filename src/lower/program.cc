@@ -33,6 +33,8 @@ void Program::count_held(HeldBytes& held) const {
   held.elements(buffers);
   held.elements(constants);
   for (const Literal& constant : constants) held.literal(constant);
+  held.elements(location_of);
+  held.elements(locations);
   held.elements(loops);
   for (const LoopInfo& loop : loops) {
     held.text(loop.name);

@@ -273,6 +273,7 @@ struct Call {
   std::shared_ptr<const Kernel> kernel;
   std::vector<Value> pointers;  // operands, then results, in the kernel's order
   std::string_view name = {};   // of the op, to read
+  std::uint32_t location = 0;   // in Program::locations
 };
 
 /// A move of whole bytes between places that do not overlap.
@@ -360,7 +361,17 @@ struct Program {
   std::vector<MathFunction> functions;
   /// What the user calls carries, by their parameters; if they were asked for.
   std::vector<std::pair<Value, std::string>> names;
+  /// Where the user's program computes the values, if that was asked for (Builder::locate): of each
+  /// value an index in `locations`, of which the first is unknown. Values that passes add have none
+  /// at the end of the list.
+  std::vector<std::uint32_t> location_of;
+  std::vector<SourceLocation> locations;
   std::int64_t arena_bytes = 0;
+
+  /// In `locations`.
+  std::uint32_t location(Value value) const {
+    return value < location_of.size() ? location_of[value] : 0;
+  }
 
   /// Adds what the lists hold, kernels and constants among it.
   void count_held(HeldBytes& held) const;

@@ -177,7 +177,7 @@ CodeHeap& code_heap() {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-const std::byte* own_pages(std::span<const std::byte> code) {
+const std::byte* in_own_pages(std::span<const std::byte> code) {
   const std::size_t bytes = rounded(std::max<std::size_t>(code.size(), 1), page_bytes());
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
@@ -195,10 +195,10 @@ const std::byte* own_pages(std::span<const std::byte> code) {
 
 #if defined(__linux__)
 
-std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code) {
-  if (const std::byte* start = code_heap().add(code))
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code, bool own_pages) {
+  if (const std::byte* start = own_pages ? nullptr : code_heap().add(code))
     return std::unique_ptr<CodeBlock>(new CodeBlock(start, code.size(), false));
-  if (const std::byte* start = own_pages(code))
+  if (const std::byte* start = in_own_pages(code))
     return std::unique_ptr<CodeBlock>(new CodeBlock(start, code.size(), true));
   say_once_that_there_is_none();
   return nullptr;
@@ -216,7 +216,7 @@ std::size_t code_bytes_in_use() { return code_heap().in_use(); }
 
 #else
 
-std::unique_ptr<CodeBlock> place_code(std::span<const std::byte>) {
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte>, bool) {
   say_once_that_there_is_none();
   return nullptr;
 }

@@ -1,6 +1,6 @@
 // Memory for machine code. No page is ever writable and executable at once: a slab is mapped twice
-// from one anonymous file, once to write and once to run; where that is not allowed, each function
-// has separate pages whose protection is switched.
+// from one anonymous file, once to write and once to run; where that is not allowed, or a debugger
+// is to set breakpoints, each function has separate pages whose protection is switched.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class CodeBlock {
   std::size_t size() const { return size_; }
 
  private:
-  friend std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code);
+  friend std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code, bool own_pages);
   CodeBlock(const std::byte* data, std::size_t size, bool own_pages)
       : data_(data), size_(size), own_pages_(own_pages) {}
 
@@ -31,7 +31,9 @@ class CodeBlock {
 
 /// Copies position-independent code to executable memory, at a multiple of 64 bytes. Null if the
 /// process may not have executable memory, which is reported once on stderr. Thread safe.
-std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code);
+/// `own_pages`: pages that are private to the process, in which a debugger can set breakpoints: in
+/// a shared view it cannot, and does not say so.
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code, bool own_pages = false);
 
 /// Bytes that live code blocks occupy.
 std::size_t code_bytes_in_use();

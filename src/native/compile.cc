@@ -4,6 +4,9 @@
 
 #include "native/combine_min_max.h"
 #include "native/compilation.h"
+#include "native/debug/code_description.h"
+#include "native/debug/elf_image.h"
+#include "native/debug/jit_dump.h"
 #include "native/expand.h"
 #include "native/fold_masks.h"
 #include "native/fold_scalars.h"
@@ -29,6 +32,10 @@ void NativeCode::count_held(HeldBytes& held) const {
   held.add(
       static_cast<std::int64_t>((size() + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment));
   held.elements(kernels_);
+  if (gdb_) {
+    held.block(sizeof(GdbRegistration));
+    held.add(static_cast<std::int64_t>(gdb_->bytes()));
+  }
 }
 
 lower::Status NativeCode::run(lower::RunFrame& frame) const {
@@ -62,16 +69,23 @@ std::optional<Compilation> compilation(const lower::Program& program, const Targ
   return out;
 }
 
-std::unique_ptr<const NativeCode> compile(const lower::Program& program, const Target* target) {
+std::unique_ptr<const NativeCode> compile(const lower::Program& program, const Target* target,
+                                          const Observers& observers) {
   const std::optional<Compilation> made = compilation(program, target);
   if (!made) return nullptr;
   std::unique_ptr<NativeCode> out(new NativeCode);
-  out->block_ = place_code(std::as_bytes(std::span(made->assembled.bytes)));
+  out->block_ = place_code(std::as_bytes(std::span(made->assembled.bytes)), observers.debugger);
   if (!out->block_) return nullptr;
   out->entry_ = made->assembled.entry;
   out->target_ = target;
   out->loops_ = program.loops.size();
   for (const lower::Call& call : program.calls) out->kernels_.push_back(call.kernel);
+  if (observers.any()) {
+    const CodeDescription description = describe(
+        program, *made, {out->block_->data(), out->block_->size()}, *target, observers.name);
+    if (observers.debugger) out->gdb_ = std::make_unique<GdbRegistration>(elf_image(description));
+    if (observers.profiler) add_to_jit_dump(description);
+  }
   return out;
 }
 

@@ -11,6 +11,8 @@
 #include "lower/program.h"
 #include "lower/run_frame.h"
 #include "native/code_memory.h"
+#include "native/debug/gdb_interface.h"
+#include "native/debug/observers.h"
 #include "native/target.h"
 
 namespace rondo::native_code {
@@ -34,7 +36,8 @@ class NativeCode {
 
  private:
   friend std::unique_ptr<const NativeCode> compile(const lower::Program& program,
-                                                   const Target* target);
+                                                   const Target* target,
+                                                   const Observers& observers);
   NativeCode() = default;
 
   std::unique_ptr<CodeBlock> block_;
@@ -42,13 +45,16 @@ class NativeCode {
   std::size_t loops_ = 0;  // with trip counts
   const Target* target_ = nullptr;
   std::vector<std::shared_ptr<const lower::Kernel>> kernels_;  // called by the code
+  std::unique_ptr<const GdbRegistration> gdb_;                 // ends before the code
 };
 
 /// Null if there is no native code: there is no target or no assembler for it, the process may not
 /// have executable memory, or the program's frame would take a large part of a thread's stack.
-/// Takes time linear in the program.
+/// Takes time linear in the program. `observers` are told of the code; they know as much of its
+/// lines as the program does (Program::location_of).
 std::unique_ptr<const NativeCode> compile(const lower::Program& program,
-                                          const Target* target = available_target());
+                                          const Target* target = available_target(),
+                                          const Observers& observers = {});
 
 /// The code of compile() as text: for each step of machine code its operation, its registers (or
 /// stack slots), and its instructions in Intel's syntax, each with its offset from the entry, in

@@ -1,6 +1,7 @@
 #include "native/expand.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "native/lane_blocks.h"
@@ -42,7 +43,46 @@ Unit Expander::define(Value v) {
 
 Instruction& Expander::add(Instruction instruction) {
   out_.code.push_back(instruction);
+  out_.code.back().location = location_;
   return out_.code.back();
+}
+
+void Expander::locate(const lower::Op& op) {
+  if (program_.locations.empty()) return;
+  const auto first_of = [&](const std::vector<lower::Carry>& carries) {
+    return carries.empty() ? 0 : program_.location(carries.front().param);
+  };
+  std::uint32_t location = program_.location(op.result);
+  switch (op.code) {
+    case Opcode::kStore:
+      location = program_.location(op.a);
+      break;
+    case Opcode::kCall:
+      location = program_.calls[op.bits].location;
+      break;
+    case Opcode::kFor:
+    case Opcode::kEndFor:
+      location = program_.location(program_.fors[op.bits].index);
+      break;
+    case Opcode::kLanes:
+    case Opcode::kEndLanes:
+      location = program_.location(program_.lanes[op.bits].index);
+      break;
+    case Opcode::kRepeat:
+    case Opcode::kEndRepeat:
+      location = first_of(program_.whiles[op.bits].carries);
+      break;
+    case Opcode::kTest:
+      location = program_.location(program_.whiles[op.bits].predicate);
+      break;
+    case Opcode::kIf:
+      location = program_.location(program_.ifs[op.bits].predicate);
+      break;
+    default:
+      break;
+  }
+  if (location != 0 && location <= std::numeric_limits<std::uint16_t>::max())
+    location_ = static_cast<std::uint16_t>(location);
 }
 
 Unit Expander::compute(Opcode op, Type type, int lanes, Unit a, Unit b, Unit c) {
@@ -87,6 +127,7 @@ MachineCode Expander::run() {
 void Expander::expand_range(std::size_t begin, std::size_t end) {
   for (std::size_t at = begin; at < end; at++) {
     const lower::Op& op = program_.code[at];
+    locate(op);
     if (op.code == Opcode::kLanes) {
       std::size_t last = at;
       while (program_.code[last].code != Opcode::kEndLanes) last++;
@@ -196,6 +237,7 @@ Unit Expander::tail_mask(int lanes, Unit left) {
 }
 
 void Expander::expand(const lower::Op& op) {
+  locate(op);
   if (op.code >= Opcode::kFor) return expand_control(op);
   Instruction i;
   i.op = op.code, i.type = op.type, i.from = op.from;

@@ -47,6 +47,8 @@ class Expander {
   Unit in_register(lower::Value v);
   Unit define(lower::Value v);
   Instruction& add(Instruction instruction);
+  /// Instructions from here on have the location of the op, if that is known.
+  void locate(const lower::Op& op);
   Unit compute(lower::Opcode op, lower::Type type, int lanes, Unit a, Unit b = 0, Unit c = 0);
   std::uint64_t add_address(MachineAddress address);
   MachineAddress address_of(std::uint64_t number) const;
@@ -88,6 +90,7 @@ class Expander {
   std::vector<Open> open_;
   /// Constant numbers of lanes, since a loop or branch was last opened or closed.
   absl::flat_hash_map<std::pair<int, std::uint64_t>, Unit> tail_masks_;
+  std::uint16_t location_ = 0;           // Instruction::location
   std::optional<LaneFacts> lane_facts_;  // once there is a lane loop
 };
 

@@ -115,6 +115,7 @@ void LaneBlocks::expand_run(std::size_t begin, std::size_t end) {
 }
 
 void LaneBlocks::expand_vector(const lower::Op& op, int u) {
+  e_.locate(op);
   Instruction i;
   i.op = op.code, i.type = op.type, i.from = op.from;
   i.lanes = static_cast<std::uint8_t>(plan_.lanes());

@@ -130,10 +130,11 @@ std::vector<std::size_t> written_steps(const Compilation& of, std::uint32_t loop
 std::string disassembly(const lower::Program& program, const Target* target, std::uint32_t loop) {
   const std::optional<Compilation> made = compilation(program, target);
   if (!made) return {};
-  const auto& [bytes, entry, positions] = made->assembled;
-  const auto instructions = [&, data = bytes.data(), first = entry](std::size_t begin,
-                                                                    std::size_t end) {
-    return mnemonics(*target, data + begin, data + end, begin - first);
+  const std::vector<std::uint8_t>& bytes = made->assembled.bytes;
+  const std::size_t entry = made->assembled.entry;
+  const std::vector<std::uint32_t>& positions = made->assembled.positions;
+  const auto instructions = [&](std::size_t begin, std::size_t end) {
+    return mnemonics(*target, bytes.data() + begin, bytes.data() + end, begin - entry);
   };
   std::string out;
   const bool is_whole = loop == lower::kNoLoop;

@@ -85,9 +85,10 @@ struct Instruction {
   // kTripsBegin, kTrip: the loop contains something that may report trips; kTripsEnd: no loop
   // encloses it.
   bool visible = false;
-  bool streams = false;    // kStore: non-temporal; kLoad: prefetches what is loaded later
-  bool inverted = false;   // under_mask, a comparison of lanes: negated
-  std::uint8_t first = 0;  // kStore: the mask has so many lanes, the first ones; 0: any
+  bool streams = false;        // kStore: non-temporal; kLoad: prefetches what is loaded later
+  bool inverted = false;       // under_mask, a comparison of lanes: negated
+  std::uint8_t first = 0;      // kStore: the mask has so many lanes, the first ones; 0: any
+  std::uint16_t location = 0;  // in Program::locations; 0: that of the code before
   Unit result = 0, a = 0, b = 0, c = 0;
   // Active lanes. In the others a comparison gives 0, arithmetic on two operands gives c.
   Unit mask = 0;

@@ -52,6 +52,9 @@ lower::Program tables_of(const lower::Program& program) {
   to.tapes = program.tapes;
   to.buffers = program.buffers;
   to.loops = program.loops;
+  to.names = program.names;
+  to.location_of = program.location_of;
+  to.locations = program.locations;
   to.arena_bytes = program.arena_bytes;
   return to;
 }

@@ -81,6 +81,29 @@ struct Costs {
   int vector_units = 1;  // vector instructions issued in a cycle
 };
 
+/// How a caller's frame is found while the processor is in a function: from the canonical frame
+/// address, which is the stack pointer before the call. The return address is just below it, and
+/// below that are the registers that the function has saved, in their order.
+struct FrameLayout {
+  /// From an offset in the code on.
+  struct Row {
+    std::uint32_t offset;
+    std::uint8_t base;  // a general register: the address is in it, or in memory at `at` from it
+    bool in_memory;
+    std::uint32_t at;
+    std::uint32_t saved;  // so many of the registers are saved: the address is these and the return
+                          // address behind the place that is said
+  };
+  std::vector<std::uint8_t> registers;  // general
+  std::vector<Row> rows;
+};
+
+/// Code after the last instruction's, for a case that is rare.
+struct RarePath {
+  std::uint32_t offset;       // where it begins
+  std::uint32_t instruction;  // in whose code the case is found
+};
+
 /// The bytes of a function.
 struct Assembled {
   std::vector<std::uint8_t> bytes;  // constants, then the function, at a multiple of 64
@@ -88,6 +111,16 @@ struct Assembled {
   /// Where the code of each instruction begins, and where that of the last one ends. Rare paths
   /// come after it.
   std::vector<std::uint32_t> positions;
+  std::vector<RarePath> rare_paths = {};  // ascending
+  FrameLayout frame = {};
+};
+
+/// The numbers by which files for debuggers and profilers know a processor and its registers.
+struct DebugNumbers {
+  std::uint16_t machine = 0;               // in the header of ELF files
+  std::array<std::uint8_t, 16> general{};  // in DWARF, of general registers
+  std::array<std::uint8_t, 2> vectors{};   // of vector registers: of number 0, and of number 16
+  std::uint8_t return_address = 0;
 };
 
 /// If `bytes` is 0, the code does not begin with a known instruction.
@@ -112,6 +145,7 @@ struct Target {
   VectorOps vectors = {};
   FusedForms fused = {};
   Costs costs = {};
+  DebugNumbers debug = {};
   /// Null in a library built without an assembler for it.
   Assembled (*assemble)(const MachineCode&, const LiveRanges&, const Allocation&,
                         const Target&) = nullptr;

@@ -39,6 +39,23 @@ Executor executor_of_environment() {
       name));
 }
 
+/// Whether a variable of the environment names the tool; else it is empty or not there.
+bool names_tool(const char* variable, std::string_view tool) {
+  const char* text = std::getenv(variable);
+  if (!text || std::string_view(text).empty()) return false;
+  if (text == tool) return true;
+  throw ExecutionError(
+      fmt::format("{} is '{}'\n  Set it to {}, or leave it out.", variable, text, tool));
+}
+
+CompileOptions with_tools_of_environment(CompileOptions options) {
+  static const bool debugger = names_tool("RONDO_DEBUGGER", "gdb");
+  static const bool profiler = names_tool("RONDO_PROFILER", "perf");
+  options.debugger = options.debugger || debugger;
+  options.profiler = options.profiler || profiler;
+  return options;
+}
+
 /// The loops that save values for the backward pass, in program order.
 struct ResidualLoops {
   MemoryPlan found;
@@ -245,7 +262,8 @@ const ir::Prepared& run::checked_program(const Executable::Impl& impl, const Run
       [&] { return prepare(impl.stages.expanded, passes::Target::kInterpreter); });
 }
 
-Executable compile(const Function& given, const CompileOptions& options) {
+Executable compile(const Function& given, const CompileOptions& chosen) {
+  const CompileOptions options = with_tools_of_environment(chosen);
   check_limit(given, options);
   const bool runs_here = !options.device && !options.mesh;
   const Function wanted = for_target(passes::inline_calls(given), options);

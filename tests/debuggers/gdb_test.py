@@ -4,13 +4,10 @@
 Usage: gdb_test.py PROGRAM FOLDER   gdb may load scripts from FOLDER, which holds the program and the library. Exit
 status 77 (skipped) if there is no gdb that has Python and may run a program. In CI gdb has to be installed.
 """
-import os
 import re
-import shutil
-import subprocess
 import sys
 
-SKIPPED = 77
+from run_gdb import require_gdb, run_gdb, skip_unless_run
 
 # For each function that calls look(), in their order: expressions, and the text for each.
 STOPS = {
@@ -86,24 +83,6 @@ STOPS = {
 RETURNED = {"doubled": "s32[2] = add at values.cc:LINE, not evaluated", "two_numbers": "f32[2] {1.5, 2.5}"}
 
 
-def skip(reason, required=False):
-    print(("Required in CI: " if required else "Skipped: ") + reason)
-    sys.exit(1 if required else SKIPPED)
-
-
-def run_gdb(program, before, commands):
-    arguments = ["gdb", "-nx", "-batch"]
-    for command in ["set startup-with-shell off", "set width 0", *before]:
-        arguments += ["-iex", command]
-    for command in commands:
-        arguments += ["-ex", command]
-    environment = {**os.environ, "DEBUGINFOD_URLS": "", "LC_ALL": "C"}
-    run = subprocess.run([*arguments, program], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=100,
-                         check=False)
-    return run.stdout
-
-
 def commands_of_all():
     """The commands, and the texts that `print` should give in their order."""
     commands, expected = ["break look"], []
@@ -124,14 +103,10 @@ def comparable(text):
 
 def main():
     program, folder = sys.argv[1:]
-    if not shutil.which("gdb"):
-        skip("there is no gdb. On Debian: apt-get install gdb.", required="CI" in os.environ)
-    if "it has Python" not in run_gdb(program, [], ["python print('it has Python')"]):
-        skip("gdb has no Python")
+    require_gdb(program)
     commands, expected = commands_of_all()
     output = run_gdb(program, [f"add-auto-load-safe-path {folder}"], commands)
-    if re.search("ptrace: Operation not permitted|Could not trace the inferior", output):
-        skip("gdb may not run a program here")
+    skip_unless_run(output)
     printed = re.findall(r"^(?:Value returned is )?\$\d+ = (.*)$", output, re.MULTILINE)
     bad = [f"{expression} is\n  {comparable(have)}, not\n  {want}"
            for (expression, want), have in zip(expected, printed) if want != comparable(have)]

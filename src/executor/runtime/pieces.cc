@@ -122,6 +122,7 @@ class LoopInPieces final : public lower::Kernel {
   LoopInPieces(lower::DividedLoop loop, std::size_t pointers, const Unit& whole)
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
+    unit_.observers = whole.observers;
     unit_.guarded = false;  // its memory is part of a run that is guarded itself
     unit_.timed = whole.timed;
     for (lower::Call& call : loop_.program.calls) {
@@ -288,6 +289,7 @@ std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
   }
   made->function = whole.function;
   made->timed = whole.timed;
+  made->observers = whole.observers;
   made->prepare(std::move(divided->program), is_native);
   return made;
 }

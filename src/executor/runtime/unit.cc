@@ -126,7 +126,8 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
     check(lowered);
   }
   program = std::make_shared<const lower::Program>(std::move(lowered));
-  if (wants_native) native = native_code::compile(*program);
+  if (wants_native)
+    native = native_code::compile(*program, native_code::available_target(), observers);
   if (!native) code = std::make_unique<bytecode::Code>(program);
   tape_rows = std::make_unique<std::atomic<std::int64_t>[]>(program->tapes.size());
   constants.clear();
@@ -142,6 +143,7 @@ void Unit::count_held(HeldBytes& held) const {
   if (native) native->count_held(held);
   if (code) code->count_held(held);
   held.elements(constants);
+  held.text(observers.name);
   if (guarded || workspace_bytes <= kStackBytes) return;
   for (std::size_t i = 0; i < std::max<std::size_t>(pool.size(), 1); i++) {
     held.block(sizeof(Workspace));

@@ -67,8 +67,9 @@ struct Unit {
   bool timed = false;  // for runs that measure a profile: its loops have timers
   /// If it is timed: the program without them.
   std::shared_ptr<const lower::Program> untimed;
-  bool guarded = guard_pages_wanted();  // each run: executor/guarded_run.h
-  std::size_t workspace_bytes = 0;      // the arena, then the registers of bytecode
+  native_code::Observers observers = {};  // of its native code
+  bool guarded = guard_pages_wanted();    // each run: executor/guarded_run.h
+  std::size_t workspace_bytes = 0;        // the arena, then the registers of bytecode
 
   /// Compiles the program, as native code if `wants_native` and the target has any.
   void prepare(lower::Program lowered, bool wants_native);

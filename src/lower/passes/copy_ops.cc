@@ -20,7 +20,12 @@ Value OpCopier::value(Value of) {
 
 Value OpCopier::define(Value of) {
   if (of == kNone) return kNone;
-  return values_[of] = new_value(to_, from_.types[of]);
+  const Value made = values_[of] = new_value(to_, from_.types[of]);
+  if (const std::uint32_t location = from_.location(of); location != 0) {
+    to_.location_of.resize(made + 1);
+    to_.location_of[made] = location;
+  }
+  return made;
 }
 
 std::uint64_t OpCopier::address(std::uint64_t of) {

@@ -49,6 +49,7 @@ PartWriter::PartWriter(const Program& whole, const std::vector<std::int64_t>& by
                        const absl::flat_hash_map<Value, std::uint64_t>& constants, Value slots)
     : whole_(whole), bytes_(bytes), constants_(constants), slots_(slots) {
   made_.program.types.push_back(Type::kPred);  // value 0 is none
+  made_.program.locations = whole.locations;
   part_ = argument(sizeof(DividedLoop::Part));
   scalars_of_call_ = argument(0);
 }

@@ -36,7 +36,12 @@ Assembled assemble(const MachineCode& code, const LiveRanges& ranges, const Allo
       out.bytes.assign(buffer.data + begin, buffer.data + emitter.end());
       out.entry = emitter.entry() - begin;
       out.positions = emitter.positions();
-      for (std::uint32_t& position : out.positions) position -= static_cast<std::uint32_t>(begin);
+      out.rare_paths = emitter.rare_paths();
+      out.frame = emitter.frame();
+      const auto offset = static_cast<std::uint32_t>(begin);
+      for (std::uint32_t& position : out.positions) position -= offset;
+      for (RarePath& path : out.rare_paths) path.offset -= offset;
+      for (FrameLayout::Row& row : out.frame.rows) row.offset -= offset;
       return out;
     } catch (const Xbyak::Error& error) {
       if (static_cast<int>(error) != Xbyak::ERR_CODE_IS_TOO_BIG) throw;

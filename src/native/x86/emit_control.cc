@@ -29,11 +29,25 @@ const Xbyak::Reg64 kFrame(kFrameRegister);
 
 }  // namespace
 
+void Emitter::note_frame(const Reg64& base, std::uint32_t saved,
+                         std::optional<std::uint32_t> in_memory_at) {
+  frame_.rows.push_back({static_cast<std::uint32_t>(getSize()),
+                         static_cast<std::uint8_t>(base.getIdx()), in_memory_at.has_value(),
+                         in_memory_at.value_or(0), saved});
+}
+
 void Emitter::emit_prologue() {
+  std::uint32_t saved = 0;
+  const auto save = [&](const Reg64& r) {
+    push(r);
+    frame_.registers.push_back(static_cast<std::uint8_t>(r.getIdx()));
+    note_frame(rsp, ++saved);
+  };
+  note_frame(rsp, 0);
   for (int r = 0; r < 16; r++) {
-    if (allocation_.used_callee_saved >> r & 1) push(Reg64(r));
+    if (allocation_.used_callee_saved >> r & 1) save(Reg64(r));
   }
-  push(kFrame);
+  save(kFrame);
   mov(kFrame, rdi);
   area_offset_ = allocation_.stack_bytes;
   std::size_t pointers = 0;
@@ -47,6 +61,7 @@ void Emitter::emit_prologue() {
   if (used == 0 && ranges_.calls.empty()) return;
   frame_bytes_ = (used + 8 + 63) / 64 * 64;
   mov(rax, rsp);
+  note_frame(rax, saved);
   // Each page is touched in turn, so that a stack overflow faults at its guard page.
   constexpr std::uint32_t kPage = 4096;
   if (frame_bytes_ >= kPage) {
@@ -61,18 +76,30 @@ void Emitter::emit_prologue() {
   sub(rsp, static_cast<std::uint32_t>(frame_bytes_ % kPage));
   and_(rsp, ~63u);
   mov(ptr[rsp + (frame_bytes_ - 8)], rax);
+  note_frame(rsp, saved, static_cast<std::uint32_t>(frame_bytes_ - 8));
 }
 
 void Emitter::emit_epilogue() {
   xor_(eax, eax);
   L(leave_);
   if (uses_wide_registers_) vzeroupper();
-  if (frame_bytes_ != 0) mov(rsp, ptr[rsp + (frame_bytes_ - 8)]);
-  pop(kFrame);
+  const FrameLayout::Row inside = frame_.rows.back();
+  auto saved = inside.saved;
+  if (frame_bytes_ != 0) {
+    mov(rsp, ptr[rsp + (frame_bytes_ - 8)]);
+    note_frame(rsp, saved);
+  }
+  const auto restore = [&](const Reg64& r) {
+    pop(r);
+    note_frame(rsp, --saved);
+  };
+  restore(kFrame);
   for (int r = 15; r >= 0; r--) {
-    if (allocation_.used_callee_saved >> r & 1) pop(Reg64(r));
+    if (allocation_.used_callee_saved >> r & 1) restore(Reg64(r));
   }
   ret();
+  frame_.rows.push_back(inside);  // of rare paths
+  frame_.rows.back().offset = static_cast<std::uint32_t>(getSize());
 }
 
 bool Emitter::is_fused(std::size_t position) const {

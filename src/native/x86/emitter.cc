@@ -229,14 +229,20 @@ void Emitter::emit() {
   setSize(entry());
   emit_prologue();
   positions_.reserve(code_.code.size() + 1);
+  std::vector<std::uint32_t> found_in;  // of each rare path, the instruction
   for (std::size_t i = 0; i < code_.code.size(); i++) {
     positions_.push_back(static_cast<std::uint32_t>(getSize()));
     emit_one(code_.code[i], i);
+    found_in.resize(rare_.size(), static_cast<std::uint32_t>(i));
   }
   positions_.push_back(static_cast<std::uint32_t>(getSize()));
   emit_epilogue();
   // A rare path may be followed by another one that it creates.
-  for (std::size_t i = 0; i < rare_.size(); i++) rare_[i]();
+  for (std::size_t i = 0; i < rare_.size(); i++) {
+    rare_paths_.push_back({static_cast<std::uint32_t>(getSize()), found_in[i]});
+    rare_[i]();
+    found_in.resize(rare_.size(), found_in[i]);
+  }
 }
 
 void Emitter::emit_one(const Instruction& i, std::size_t position) {

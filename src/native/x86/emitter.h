@@ -37,6 +37,8 @@ class Emitter : private Xbyak::CodeGenerator {
   std::size_t end() const { return getSize(); }
   /// Where the code of each instruction begins in the buffer. Rare paths come after the last one.
   const std::vector<std::uint32_t>& positions() const { return positions_; }
+  const std::vector<RarePath>& rare_paths() const { return rare_paths_; }
+  const FrameLayout& frame() const { return frame_; }
 
  private:
   using Type = lower::Type;  // the assembler has another Type
@@ -110,6 +112,9 @@ class Emitter : private Xbyak::CodeGenerator {
   // emit_control.cc
   void emit_prologue();
   void emit_epilogue();
+  /// The frame from here on.
+  void note_frame(const Reg64& base, std::uint32_t saved,
+                  std::optional<std::uint32_t> in_memory_at = std::nullopt);
   void emit_control(const Instruction& i, std::size_t position);
   void emit_for_begin(const Instruction& i);
   void emit_for_end(const Instruction& i);
@@ -266,6 +271,8 @@ class Emitter : private Xbyak::CodeGenerator {
   absl::flat_hash_map<std::pair<std::uint64_t, int>, std::size_t> pool_;
   std::vector<std::uint32_t> reads_;  // for each unit
   std::vector<std::uint32_t> positions_;
+  std::vector<RarePath> rare_paths_;
+  FrameLayout frame_;
 
   struct OpenLoop {
     Label head, exit;

@@ -133,6 +133,11 @@ Target make_target(bool avx512) {
   target.assemble = assemble;
 #endif
   target.decode = decode;
+  // EM_X86_64, and the register numbers of the System V psABI for AMD64, figure 3.36.
+  target.debug = {.machine = 62,
+                  .general = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15},
+                  .vectors = {17, 67},
+                  .return_address = 16};
   return target;
 }
 
