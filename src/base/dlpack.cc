@@ -165,7 +165,8 @@ Literal strided_literal(const TensorType& type, const std::byte* elements,
 
 bool is_aligned(const std::byte* elements, DType dtype) {
   const std::int64_t width = is_complex(dtype) ? byte_width(dtype) / 2 : byte_width(dtype);
-  return reinterpret_cast<std::uintptr_t>(elements) % static_cast<std::uintptr_t>(width) == 0;
+  const auto alignment = static_cast<std::uintptr_t>(std::max<std::int64_t>(width, 1));
+  return reinterpret_cast<std::uintptr_t>(elements) % alignment == 0;
 }
 
 /// Whether the bytes are those of preds, if they should be.

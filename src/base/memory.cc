@@ -77,7 +77,8 @@ constinit thread_local BlockCache block_cache = {};
 
 /// Of the host type of a dtype: complex numbers are two floats.
 std::int64_t alignment_of(DType dtype) noexcept {
-  return is_complex(dtype) ? byte_width(dtype) / 2 : byte_width(dtype);
+  const std::int64_t width = is_complex(dtype) ? byte_width(dtype) / 2 : byte_width(dtype);
+  return std::max<std::int64_t>(width, 1);  // 0 of no dtype
 }
 
 void delete_block(void* block) noexcept {
