@@ -82,14 +82,18 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     const Interchanges lanes(unit->function, options.contract, form.has_limits && !is_region);
     const bool keeps_states =
         !is_region && (form.has_limits || (has_promises && !lanes.has_lanes()));
+    unit->observers = {options.debugger, options.profiler, unit->function.name(), {}};
+    const bool is_observed = unit->observers.any();
     const auto lowered = [&](bool packs) {
+      unit->observers.variables.clear();
       return lower_function(unit->function, make,
                             {.interchanges = lanes,
                              .has_limits = form.has_limits,
                              .keeps_states = keeps_states,
                              .reorders = options.contract,
                              .packs = packs,
-                             .locations = options.debugger || options.profiler});
+                             .locations = is_observed,
+                             .variables = is_observed ? &unit->observers.variables : nullptr});
     };
     lower::Program program = lowered(true);
     if (arena_limit_ && program.arena_bytes > *arena_limit_) program = lowered(false);
@@ -103,7 +107,6 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::select_to_branch(program);
     lower::remove_dead_code(program);
     lower::lay_out_by_lane(program);
-    unit->observers = {options.debugger, options.profiler, unit->function.name()};
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }

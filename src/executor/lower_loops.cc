@@ -156,6 +156,50 @@ void Lowerer::take_parameters(Construct& construct) {
     }
   }
   if (options_.names) name_carries(construct);
+  if (options_.variables != nullptr) note_carries(construct);
+}
+
+void Lowerer::note_variable(std::string_view name, Value value, const TensorType& type,
+                            bool is_array) {
+  // As an expression of a debugger has it: carry[0] is carry_0.
+  std::string word;
+  for (const char c : name) {
+    const bool is_part = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    if (is_part)
+      word += c;
+    else if (!word.empty() && word.back() != '_')
+      word += '_';
+  }
+  while (word.ends_with('_')) word.pop_back();
+  if (word.empty()) return;
+  options_.variables->push_back({std::move(word), innermost_loop(), value, type, is_array});
+}
+
+void Lowerer::note_index(const Construct& construct, std::string_view name, Value index) {
+  // The loop's own index is known in the whole trip, where it is the user's.
+  const Count& count = *construct.count;
+  const bool is_same = count.step == 1 && builder_.known(count.first) == std::uint64_t{0};
+  if (is_same) index = builder_.program().fors[construct.loop].index;
+  note_variable(name, index, {DType::kS64, {}}, false);
+}
+
+void Lowerer::note_carries(const Construct& construct) {
+  const LoopParts parts(*construct.node);
+  const std::vector<std::string> names = parts.body.param_names();
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    const Place& now = construct.arguments[i];
+    const std::string& name = names[parts.before + i];
+    const TensorType& type = construct.node->types[i];
+    if (now.kind == Place::Kind::kTape) continue;
+    if (!now.in_registers()) {
+      note_variable(name, now.pointer, type, true);
+    } else if (now.element.size() == 1) {
+      note_variable(name, now.element[0], type, false);
+    } else {
+      note_variable(name + "_re", now.element[0], type, false);
+      note_variable(name + "_im", now.element[1], type, false);
+    }
+  }
 }
 
 void Lowerer::name_carry(const LoopParts& parts, std::size_t carry, Value value,
@@ -349,6 +393,8 @@ void Lowerer::close_condition() {
 void Lowerer::enter_body(const Construct& construct) {
   const Function body = LoopParts(*construct.node).body;
   const std::vector<Place> arguments = body_arguments(construct);
+  if (options_.variables != nullptr && construct.count)
+    note_index(construct, body.param_names()[0], arguments[0].element[0]);
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
   bind(inner, arguments);

@@ -329,6 +329,10 @@ class Lowerer {
   void take_parameters(Construct& construct);
   /// Program::names.
   void name_carries(const Construct& construct);
+  /// LoweringOptions::variables, of the innermost loop.
+  void note_carries(const Construct& construct);
+  void note_variable(std::string_view name, Value value, const TensorType& type, bool is_array);
+  void note_index(const Construct& construct, std::string_view name, Value index);
   void name_carry(const LoopParts& parts, std::size_t carry, Value value,
                   std::string_view suffix = "");
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which

@@ -8,6 +8,7 @@
 
 #include "lower/builder.h"
 #include "lower/program.h"
+#include "native/debug/variables.h"
 #include "rondo/function.h"
 
 namespace rondo::executor {
@@ -42,6 +43,8 @@ struct LoweringOptions {
   bool names = false;
   /// The program has the locations of its values.
   bool locations = false;
+  /// If it is there, the variables of loops are added to it.
+  std::vector<native_code::Variable>* variables = nullptr;
   /// What mathematical functions are.
   lower::Builder::Functions functions = lower::Builder::Functions::kInlined;
 };

@@ -18,7 +18,8 @@ struct Compilation {
   Assembled assembled = {};
 };
 
-/// Nothing if there is no native code, as in compile().
-std::optional<Compilation> compilation(const lower::Program& program, const Target* target);
+/// Nothing if there is no native code, as in compile(). `marks_lines`: see MachineCode.
+std::optional<Compilation> compilation(const lower::Program& program, const Target* target,
+                                       bool marks_lines = false);
 
 }  // namespace rondo::native_code

@@ -53,11 +53,13 @@ lower::Status NativeCode::run(lower::RunFrame& frame) const {
   return static_cast<lower::Status>(entry(&frame));
 }
 
-std::optional<Compilation> compilation(const lower::Program& program, const Target* target) {
+std::optional<Compilation> compilation(const lower::Program& program, const Target* target,
+                                       bool marks_lines) {
   if (target == nullptr || target->assemble == nullptr) return std::nullopt;
   const std::optional<lower::Program> multiplied = multiply_quotients(program, *target);
   Compilation out{.code = expand(multiplied ? *multiplied : program, *target)};
   out.code.tape_sets = program.tape_sets;
+  out.code.marks_lines = marks_lines;
   hoist_addresses(out.code, *target);
   combine_min_max(out.code, *target);
   if (target->fused.under_mask) fold_masks(out.code);
@@ -71,7 +73,7 @@ std::optional<Compilation> compilation(const lower::Program& program, const Targ
 
 std::unique_ptr<const NativeCode> compile(const lower::Program& program, const Target* target,
                                           const Observers& observers) {
-  const std::optional<Compilation> made = compilation(program, target);
+  const std::optional<Compilation> made = compilation(program, target, observers.debugger);
   if (!made) return nullptr;
   std::unique_ptr<NativeCode> out(new NativeCode);
   out->block_ = place_code(std::as_bytes(std::span(made->assembled.bytes)), observers.debugger);
@@ -81,8 +83,9 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program, const T
   out->loops_ = program.loops.size();
   for (const lower::Call& call : program.calls) out->kernels_.push_back(call.kernel);
   if (observers.any()) {
-    const CodeDescription description = describe(
-        program, *made, {out->block_->data(), out->block_->size()}, *target, observers.name);
+    const CodeDescription description =
+        describe(program, *made, {out->block_->data(), out->block_->size()}, *target,
+                 observers.name, observers.variables);
     if (observers.debugger) out->gdb_ = std::make_unique<GdbRegistration>(elf_image(description));
     if (observers.profiler) add_to_jit_dump(description);
   }

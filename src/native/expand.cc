@@ -38,7 +38,10 @@ Unit Expander::constant(Type type, std::uint64_t bits, int lanes) {
 }
 
 Unit Expander::define(Value v) {
-  return v == lower::kNone ? 0 : units_[v] = new_unit(program_.types[v]);
+  if (v == lower::kNone) return 0;
+  const Unit unit = units_[v] = new_unit(program_.types[v]);
+  if (!program_.locations.empty()) out_.definitions.emplace_back(v, unit);
+  return unit;
 }
 
 Instruction& Expander::add(Instruction instruction) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -152,6 +153,13 @@ struct MachineCode {
   std::span<const lower::TapeSet> tape_sets;  // of the program, which outlives the code
   std::vector<LoopReport> loop_reports;       // as in Program::loops
   std::size_t area_bytes = 0;
+  /// Units of one lane that hold values, if the program has locations: a value that is computed in
+  /// several copies of code has several.
+  std::vector<std::pair<lower::Value, Unit>> definitions;
+  /// The code of each line begins with an instruction that does nothing, on which breakpoints are.
+  /// gdb 13 passes a breakpoint by running its instruction elsewhere; one with a VEX or EVEX prefix
+  /// then misses constants whose addresses are relative.
+  bool marks_lines = false;
 };
 
 constexpr bool floating(lower::Type t) { return t >= lower::Type::kF16 && t <= lower::Type::kF64; }

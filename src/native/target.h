@@ -120,7 +120,10 @@ struct DebugNumbers {
   std::uint16_t machine = 0;               // in the header of ELF files
   std::array<std::uint8_t, 16> general{};  // in DWARF, of general registers
   std::array<std::uint8_t, 2> vectors{};   // of vector registers: of number 0, and of number 16
+  std::uint8_t stack_pointer = 0;
   std::uint8_t return_address = 0;
+  std::uint8_t run_frame =
+      0;  // a general register, by its number in the target: it holds the address of the RunFrame
 };
 
 /// If `bytes` is 0, the code does not begin with a known instruction.

@@ -77,6 +77,10 @@ def main():
         unwritten, complaint = run(program, pathlib.Path(folder) / "missing", RONDO_PROFILER="perf")
         if unwritten != plain or complaint.count("cannot be opened") != 1 or "JITDUMPDIR" not in complaint:
             bad.append(f"without the folder the program says {unwritten}, {complaint}")
+    for variable, tool in ("RONDO_DEBUGGER", "gdb"), ("RONDO_PROFILER", "perf"):
+        refused = subprocess.run([program], env={**os.environ, variable: "other"}, capture_output=True, text=True, check=False)
+        if refused.returncode == 0 or f"{variable} is 'other'" not in refused.stderr or tool not in refused.stderr:
+            bad.append(f"with {variable}=other the program says {refused.stderr}")
     print("\n".join([*bad, f"{len(bad)} mistakes"]))
     sys.exit(bool(bad))
 

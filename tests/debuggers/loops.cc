@@ -2,7 +2,9 @@
 #include <rondo/rondo.h>
 
 #include <cstdio>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 using rondo::Tensor;
 
@@ -10,8 +12,8 @@ using rondo::Tensor;
 extern "C" [[gnu::noinline]] void finished() { asm volatile("" : : : "memory"); }
 
 Tensor heated(Tensor start) {
-  return rondo::while_loop(                                    // loop
-             [](Tensor, Tensor room) { return room < 40.0; },  // condition
+  return rondo::while_loop(                                                         // loop
+             [](Tensor hour, Tensor room) { return (hour < 30) & (room < 40.0); },  // condition
              [](Tensor hour, Tensor room) {
                const Tensor loss = 0.1 * (room - 10.0);      // loss
                const Tensor gain = rondo::sqrt(room + 9.0);  // gain
@@ -31,6 +33,18 @@ Tensor months(Tensor start) {
                           start, {.name = "monthly"});
 }
 
+/// Carries an array, of which each trip needs all of the one before, and one that is changed in
+/// place.
+std::pair<Tensor, Tensor> mixed(Tensor layers, Tensor counts) {
+  return rondo::fori_loop(1, 4,
+                          [](Tensor round, Tensor layer, Tensor count) {
+                            const Tensor next = layer + rondo::reverse(layer) * 2.0f;  // next
+                            return std::pair(next,
+                                             rondo::update(count, round, round * round));  // count
+                          },
+                          std::pair(layers, counts), {.name = "mixing"});
+}
+
 /// Has a variable, by which gdb shows that it has found this frame.
 [[gnu::noinline]] double run_program(const rondo::Executable& program, double start) {
   volatile double kept = start;
@@ -41,7 +55,14 @@ Tensor months(Tensor start) {
 int main() {
   {
     const rondo::Executable program = rondo::compile(rondo::trace(months, rondo::f64()));
+    const rondo::Executable mixer =
+        rondo::compile(rondo::trace(mixed, rondo::f32({100}), rondo::s32({5})));
     std::printf("%.6f\n", run_program(program, 20.0));
+    std::vector<float> layers(100);
+    std::iota(layers.begin(), layers.end(), 0.0f);
+    const auto results = mixer.run(
+        {rondo::Literal::from(layers), rondo::Literal::from(std::vector<int>{7, 7, 7, 7, 7})});
+    std::printf("%g\n", static_cast<double>(results[0].data<float>()[0]));
   }
   finished();
 }

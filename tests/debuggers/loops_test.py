@@ -4,6 +4,7 @@
 Usage: loops_test.py PROGRAM SOURCE   SOURCE is loops.cc. Exit status 77 (skipped) if there is no gdb that has Python
 and may run a program, or if the machine has no native code. In CI gdb has to be installed.
 """
+import math
 import pathlib
 import re
 import sys
@@ -31,6 +32,12 @@ for steps in range(100000):
             break
     gdb.execute('stepi', to_string=True)
 print('walked over', len(places), 'instructions, lost at', lost)
+"""
+
+# What is the same in all trips is computed before them.
+UNTIL_MIXING = """python
+while gdb.newest_frame().name() != 'mixing':
+    gdb.execute('continue')
 """
 
 
@@ -74,6 +81,53 @@ def unwinds_everywhere(program):
     return bad, output
 
 
+def numbers_of(text):
+    """The numbers of what gdb prints of an array."""
+    numbers = []
+    for value, times in re.findall(r"(-?[\d.e+]+)(?: <repeats (\d+) times>)?", text):
+        numbers += [float(value)] * int(times or 1)
+    return numbers
+
+
+def shows_variables(program, gain, mixture):
+    """In the third trip of the inner loop, and in the second one of a loop with arrays, which may be in it twice."""
+    elements = ["print carry_1", "print carry_0", "print i"]
+    arrays = ["print i", "print carry_0", "print carry_1", "ptype carry_0"]
+    output = run_gdb(program, [], [
+        "set print elements 200", "set print repeats 200", "break run_program", "run", f"break loops.cc:{gain}", "continue",
+        "continue", "continue", *elements, "delete", f"break loops.cc:{mixture}", UNTIL_MIXING, *arrays, "continue", *arrays,
+        "delete", "continue"], {"RONDO_DEBUGGER": "gdb"})
+    bad = []
+    texts = re.findall(r"^\$\d+ = (.*)$", output, re.MULTILINE)
+    in_third_trip, room = 0.0, 20.0
+    for month in range(3):
+        room, hour = room / 2 + math.sin(month), 0
+        while hour < 30 and room < 40:
+            in_third_trip = room if month == 0 and hour == 2 else in_third_trip
+            room, hour = room + math.sqrt(room + 9) - 0.1 * (room - 10), hour + 1
+    if f"{room:.6f}" not in output:
+        bad.append(f"with breakpoints the program does not compute {room:.6f}")
+    if len(texts) != 9 or "type = f32 [100]" not in output or "exited normally" not in output:
+        return ["gdb does not print all variables"], output
+    if not math.isclose(float(texts[0]), in_third_trip, rel_tol=1e-12) or texts[1:3] != ["2", "0"]:
+        bad.append(f"room, hour and month are {texts[:3]}, not {in_third_trip}, 2 and 0")
+    rounds = []
+    for trip, layer_text, count_text in (texts[3:6], texts[6:9]):
+        rounds.append(int(trip))
+        layer = [float(i) for i in range(100)]
+        for _ in range(1, int(trip)):
+            layer = [here + 2 * there for here, there in zip(layer, reversed(layer))]
+        if numbers_of(layer_text) != layer:
+            bad.append(f"in round {trip} the array is {layer_text}, not {layer}")
+        counts = [i * i if 1 <= i < int(trip) else 7 for i in range(5)]
+        updated = counts[:int(trip)] + [int(trip) ** 2] + counts[int(trip) + 1:]
+        if numbers_of(count_text) not in (counts, updated):
+            bad.append(f"in round {trip} the array that is updated is {count_text}, not {counts}")
+    if rounds[0] != 1 or rounds[1] not in (1, 2):
+        bad.append(f"the rounds are {rounds}")
+    return bad, output
+
+
 def is_off_by_default(program):
     output = run_gdb(program, [], ["break run_program", "run", "info address heating"])
     return [] if 'No symbol "heating"' in output else ["code is registered although nobody asked for it"], output
@@ -82,10 +136,10 @@ def is_off_by_default(program):
 def main():
     program, source = sys.argv[1:]
     require_gdb(program)
-    loss, gain, call = (line_of(source, mark) for mark in ("loss", "gain", "after the program"))
+    loss, gain, mixture, call = (line_of(source, mark) for mark in ("loss", "gain", "next", "after the program"))
     bad, outputs = [], []
     for check in (lambda: stops_in_body(program, loss, gain, call - 1), lambda: unwinds_everywhere(program),
-                  lambda: is_off_by_default(program)):
+                  lambda: shows_variables(program, gain, mixture), lambda: is_off_by_default(program)):
         mistakes, output = check()
         bad += mistakes
         outputs += [output] if mistakes else []

@@ -30,6 +30,7 @@ struct JitListOfGdb {
   std::uint32_t version, action;
   JitEntryOfGdb *relevant, *first;
 };
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern JitListOfGdb __jit_debug_descriptor;
 }
 
@@ -53,7 +54,11 @@ lower::LoopInfo user_loop(const char* name, std::uint32_t line, std::uint32_t ou
 }
 
 /// Nested loops with a root in the inner and a quotient in the outer one, and a sum behind them.
-lower::Program nested_loops() {
+struct NestedLoops {
+  lower::Program program;
+  Value inner;  // what the inner loop carries
+};
+NestedLoops loops_with_carries() {
   TestProgram p;
   p.record_locations();
   p.program().loops.push_back(user_loop("outer", 11, lower::kNoLoop));
@@ -66,16 +71,17 @@ lower::Program nested_loops() {
   const Value carried = p.program().fors[outer].carries[0].param;
   p.locate({"/src/house.cc", "f", 12});
   const std::uint32_t inner = p.begin_for(low, high, 1, std::vector{carried}, 1);
+  const Value param = p.program().fors[inner].carries[0].param;
   p.locate(kRootLine);
-  const Value root = p.sqrt(p.program().fors[inner].carries[0].param);
-  p.end_for(std::vector{root});
+  p.end_for(std::vector{p.sqrt(param)});
   p.locate(kQuotientLine);
   const Value quotient = p.divide(first, p.program().fors[inner].carries[0].result);
   p.end_for(std::vector{quotient});
   p.locate(kOtherLine);
   p.store_at(p.add(p.program().fors[outer].carries[0].result, first), p.result(0));
-  return p.finish();
+  return {p.finish(), param};
 }
+lower::Program nested_loops() { return loops_with_carries().program; }
 
 struct Described {
   Compilation made;
@@ -141,6 +147,35 @@ TEST_F(NativeDebug, InstructionsHaveTheLinesOfTheirOpsAndTheNamesOfTheirLoops) {
       end = piece.end;
     }
     EXPECT_EQ(end, code.code.size());
+  }
+}
+
+TEST_F(NativeDebug, AVariableIsInTheRegisterThatItsOpReads) {
+  for (const Target* target : targets()) {
+    const NestedLoops loops = loops_with_carries();
+    const Described made = describe_for(loops.program, *target);
+    const Variable variable{"room", 1, loops.inner, f32(), false};
+    const std::vector<PlacedVariable> placed =
+        placed_variables(loops.program, made.made, {&variable, 1});
+    const auto roots = offsets_of(made.description, *target, "vsqrtss");
+    ASSERT_EQ(placed.size(), 1u);
+    ASSERT_EQ(roots.size(), 1u);
+    const std::size_t at = made.made.assembled.entry + roots[0];
+    const std::string text =
+        target->decode(std::span(made.made.assembled.bytes).subspan(at), roots[0]).text;
+    // The step that computes the root may have another instruction first.
+    const std::vector<std::uint32_t>& positions = made.made.assembled.positions;
+    const std::uint32_t step = *std::prev(
+        std::upper_bound(positions.begin(), positions.end(), static_cast<std::uint32_t>(at)));
+    bool is_there = false;
+    for (const PlacedVariable::Where& where : placed[0].places) {
+      if (where.begin > step || step >= where.end) continue;
+      is_there = true;
+      EXPECT_EQ(where.kind, PlacedVariable::Kind::kRegister);
+      EXPECT_EQ(where.registers, RegisterClass::kVector);
+      EXPECT_TRUE(text.ends_with(", xmm" + std::to_string(where.number))) << text;
+    }
+    EXPECT_TRUE(is_there);
   }
 }
 
@@ -267,7 +302,7 @@ TEST_F(NativeDebug, ReadelfReadsTheLinesAndTheFrame) {
   ASSERT_TRUE(info);
   EXPECT_EQ(info->find("arning"), std::string::npos) << *info;
   for (const std::string name : {"outer", "inner", "program"})
-    EXPECT_NE(info->find(": " + name + "\n"), std::string::npos) << *info;
+    EXPECT_NE(info->find(" " + name + "\n"), std::string::npos) << *info;
   EXPECT_NE(info->find("FDE"), std::string::npos);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 
 namespace rondo::native_code {
 
@@ -66,6 +67,7 @@ class Describer {
       line(offset(path.offset), from.location);
     }
     end_pieces();
+    for (CodeDescription::Piece& piece : out_.pieces) know_variables(piece);
   }
 
  private:
@@ -101,6 +103,27 @@ class Describer {
     for (auto piece = out_.pieces.rbegin(); piece != out_.pieces.rend(); ++piece) {
       piece->end = end;
       end = piece->begin;
+    }
+  }
+
+  /// Those of its loop and of the loops around it, of which inner ones hide outer ones.
+  void know_variables(CodeDescription::Piece& piece) const {
+    absl::flat_hash_set<std::string_view> known;
+    std::uint32_t loop = piece.loop;
+    while (loop != lower::kNoLoop) {
+      const std::size_t before = piece.variables.size();
+      for (std::size_t i = 0; i < out_.variables.size(); i++) {
+        const PlacedVariable& placed = out_.variables[i];
+        if (placed.variable.loop != loop || known.contains(placed.variable.name)) continue;
+        const bool is_here = std::any_of(
+            placed.places.begin(), placed.places.end(), [&](const PlacedVariable::Where& where) {
+              return where.begin < piece.end && piece.begin < where.end;
+            });
+        if (is_here) piece.variables.push_back(i);
+      }
+      for (std::size_t i = before; i < piece.variables.size(); i++)
+        known.insert(out_.variables[piece.variables[i]].variable.name);
+      loop = program_.loops[loop].outer;
     }
   }
 
@@ -140,13 +163,22 @@ std::string CodeDescription::Piece::title() const {
 
 CodeDescription describe(const lower::Program& program, const Compilation& made,
                          std::span<const std::byte> placed, const Target& target,
-                         const std::string& name) {
+                         const std::string& name, std::span<const Variable> variables) {
   CodeDescription out;
   out.code = placed.subspan(made.assembled.entry);
   out.numbers = target.debug;
   out.frame = made.assembled.frame;
   for (FrameLayout::Row& row : out.frame.rows)
     row.offset -= static_cast<std::uint32_t>(made.assembled.entry);
+  if (!variables.empty()) {
+    out.variables = placed_variables(program, made, variables);
+    for (PlacedVariable& variable : out.variables) {
+      for (PlacedVariable::Where& where : variable.places) {
+        where.begin -= static_cast<std::uint32_t>(made.assembled.entry);
+        where.end -= static_cast<std::uint32_t>(made.assembled.entry);
+      }
+    }
+  }
   Describer(program, made, name, out).run();
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "lower/program.h"
 #include "native/compilation.h"
+#include "native/debug/variables.h"
 #include "native/target.h"
 
 namespace rondo::native_code {
@@ -24,17 +25,19 @@ struct CodeDescription {
   /// Code of one loop, without the loops in it, or of the program around its loops.
   struct Piece {
     std::uint32_t begin = 0, end = 0;
-    std::string name;           // of the loop, as the user gave it
-    std::uint32_t loop = 0;     // in Program::loops, or kNoLoop
-    SourceLocation at = {};     // of the loop; line 0 if it has none
-    std::uint32_t file = 0;     // of that, in `files`
-    std::string title() const;  // "newton at house.cc:12"
+    std::string name;                         // of the loop, as the user gave it
+    std::uint32_t loop = 0;                   // in Program::loops, or kNoLoop
+    SourceLocation at = {};                   // of the loop; line 0 if it has none
+    std::uint32_t file = 0;                   // of that, in `files`
+    std::vector<std::size_t> variables = {};  // in `variables`: those that are known in it
+    std::string title() const;                // "newton at house.cc:12"
   };
 
   std::span<const std::byte> code;  // in memory, where it runs
   std::vector<std::string> files;   // whole paths, where they are known
   std::vector<Line> lines;
   std::vector<Piece> pieces;  // one behind another, from the entry to the end of the code
+  std::vector<PlacedVariable> variables;
   FrameLayout frame;
   DebugNumbers numbers;
 };
@@ -42,6 +45,6 @@ struct CodeDescription {
 /// Describes code that lies at `placed`, its constants among it. `name` is that of the program.
 CodeDescription describe(const lower::Program& program, const Compilation& made,
                          std::span<const std::byte> placed, const Target& target,
-                         const std::string& name);
+                         const std::string& name, std::span<const Variable> variables = {});
 
 }  // namespace rondo::native_code

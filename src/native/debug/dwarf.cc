@@ -6,38 +6,14 @@
 #include <system_error>
 #include <utility>
 
+#include "native/debug/dwarf_numbers.h"
+#include "native/debug/dwarf_variables.h"
+
 namespace rondo::native_code {
 
 namespace {
 
-constexpr unsigned kVersion = 4;
 constexpr unsigned kAddressBytes = 8;
-
-// Section 7.5: tags, attributes, forms.
-enum : unsigned { kCompileUnit = 0x11, kSubprogram = 0x2e };
-enum : unsigned {
-  kName = 0x03,
-  kStatementList = 0x10,
-  kLowPc = 0x11,
-  kHighPc = 0x12,
-  kLanguage = 0x13,
-  kCompilationDirectory = 0x1b,
-  kProducer = 0x25,
-  kDeclarationFile = 0x3a,
-  kDeclarationLine = 0x3b,
-  kExternal = 0x3f,
-};
-enum : unsigned {
-  kFormAddress = 0x01,
-  kFormData2 = 0x05,
-  kFormData8 = 0x07,
-  kFormString = 0x08,
-  kFormUnsigned = 0x0f,
-  kFormSectionOffset = 0x17,
-  kFormPresent = 0x19,
-};
-/// Of names as they are: a debugger takes those of C++ apart.
-constexpr unsigned kLanguageC = 0x0002;
 
 /// The numbers of abbreviations.
 enum : unsigned { kUnitEntry = 1, kPieceEntry = 2 };
@@ -52,48 +28,42 @@ std::string current_folder() {
 }
 
 void write_abbreviations(ByteWriter& out) {
-  const auto entry = [&](unsigned number, unsigned tag, bool has_children,
-                         std::initializer_list<std::pair<unsigned, unsigned>> attributes) {
-    out.unsigned_leb(number);
-    out.unsigned_leb(tag);
-    out.u8(has_children ? 1 : 0);
-    for (const auto& [attribute, form] : attributes) {
-      out.unsigned_leb(attribute);
-      out.unsigned_leb(form);
-    }
-    out.u16(0);
-  };
-  entry(kUnitEntry, kCompileUnit, true,
-        {{kProducer, kFormString},
-         {kLanguage, kFormData2},
-         {kName, kFormString},
-         {kCompilationDirectory, kFormString},
-         {kStatementList, kFormSectionOffset},
-         {kLowPc, kFormAddress},
-         {kHighPc, kFormData8}});
-  entry(kPieceEntry, kSubprogram, false,
-        {{kExternal, kFormPresent},
-         {kName, kFormString},
-         {kDeclarationFile, kFormUnsigned},
-         {kDeclarationLine, kFormUnsigned},
-         {kLowPc, kFormAddress},
-         {kHighPc, kFormData8}});
+  namespace attribute = dwarf::attribute;
+  namespace form = dwarf::form;
+  write_abbreviation(out, kUnitEntry, dwarf::tag::kCompileUnit, true,
+                     {{attribute::kProducer, form::kString},
+                      {attribute::kLanguage, form::kData2},
+                      {attribute::kName, form::kString},
+                      {attribute::kCompilationDirectory, form::kString},
+                      {attribute::kStatementList, form::kSectionOffset},
+                      {attribute::kLowPc, form::kAddress},
+                      {attribute::kHighPc, form::kData8}});
+  write_abbreviation(out, kPieceEntry, dwarf::tag::kSubprogram, true,
+                     {{attribute::kExternal, form::kPresent},
+                      {attribute::kName, form::kString},
+                      {attribute::kDeclarationFile, form::kUnsigned},
+                      {attribute::kDeclarationLine, form::kUnsigned},
+                      {attribute::kLowPc, form::kAddress},
+                      {attribute::kHighPc, form::kData8}});
+  VariableAbbreviations::write(out);
   out.u8(0);
 }
 
-void write_info(const CodeDescription& code, ByteWriter& out) {
+void write_info(const CodeDescription& code, ByteWriter& out, ByteWriter& locations) {
   const std::size_t begin = out.begin_length();
-  out.u16(kVersion);
+  out.u16(dwarf::kVersion);
   out.u32(0);  // abbreviations
   out.u8(kAddressBytes);
   out.unsigned_leb(kUnitEntry);
   out.text("Rondo");
-  out.u16(kLanguageC);
+  out.u16(dwarf::kLanguageC);
   out.text(code.files.empty() ? "" : code.files.front());
   out.text(current_folder());
   out.u32(0);  // lines
   out.u64(address_of(code));
   out.u64(code.code.size());
+  VariableWriter variables(code, out, locations);
+  variables.write_types();
   for (const CodeDescription::Piece& piece : code.pieces) {
     out.unsigned_leb(kPieceEntry);
     out.text(piece.name);
@@ -101,6 +71,8 @@ void write_info(const CodeDescription& code, ByteWriter& out) {
     out.unsigned_leb(piece.at.line);
     out.u64(address_of(code, piece.begin));
     out.u64(piece.end - piece.begin);
+    for (const std::size_t variable : piece.variables) variables.write(variable);
+    out.u8(0);
   }
   out.u8(0);  // the end of the unit's children
   out.end_length(begin);
@@ -116,7 +88,7 @@ void write_lines(const CodeDescription& code, ByteWriter& out) {
     out.u8(opcode);
   };
   const std::size_t begin = out.begin_length();
-  out.u16(kVersion);
+  out.u16(dwarf::kVersion);
   const std::size_t header = out.begin_length();
   out.u8(1);     // bytes of the shortest instruction
   out.u8(1);     // operations in an instruction
@@ -169,14 +141,13 @@ void write_frames(const CodeDescription& code, ByteWriter& out) {
     kDefineCfaExpression = 0x0f,
     kOffset = 0x80,
   };
-  enum : unsigned { kDereference = 0x06, kPlusConstant = 0x23, kRegister0 = 0x70 };
   constexpr unsigned kWord = 8;
   const auto number_of = [&](std::uint8_t general) -> unsigned {
     return code.numbers.general[general];
   };
   const std::size_t common = out.begin_length();
   out.u32(0xffffffff);  // a common information entry
-  out.u8(kVersion);
+  out.u8(dwarf::kVersion);
   out.text("");  // no augmentation
   out.u8(kAddressBytes);
   out.u8(0);  // of a segment
@@ -202,10 +173,10 @@ void write_frames(const CodeDescription& code, ByteWriter& out) {
     const std::uint32_t behind = kWord * (row.saved + 1);
     if (row.in_memory) {
       ByteWriter expression;
-      expression.u8(kRegister0 + number_of(row.base));
+      expression.u8(dwarf::operation::kFromRegister0 + number_of(row.base));
       expression.signed_leb(row.at);
-      expression.u8(kDereference);
-      expression.u8(kPlusConstant);
+      expression.u8(dwarf::operation::kDereference);
+      expression.u8(dwarf::operation::kPlusConstant);
       expression.unsigned_leb(behind);
       out.u8(kDefineCfaExpression);
       out.unsigned_leb(expression.size());
@@ -230,10 +201,22 @@ void write_frames(const CodeDescription& code, ByteWriter& out) {
 
 }  // namespace
 
+void write_abbreviation(ByteWriter& out, unsigned number, unsigned tag, bool has_children,
+                        std::initializer_list<std::pair<unsigned, unsigned>> attributes) {
+  out.unsigned_leb(number);
+  out.unsigned_leb(tag);
+  out.u8(has_children ? 1 : 0);
+  for (const auto& [attribute, form] : attributes) {
+    out.unsigned_leb(attribute);
+    out.unsigned_leb(form);
+  }
+  out.u16(0);
+}
+
 DwarfSections dwarf_sections(const CodeDescription& description) {
   DwarfSections out;
   write_abbreviations(out.abbreviations);
-  write_info(description, out.info);
+  write_info(description, out.info, out.locations);
   write_lines(description, out.lines);
   write_frames(description, out.frames);
   return out;

@@ -76,6 +76,7 @@ std::vector<std::byte> elf_image(const CodeDescription& description) {
   add(".debug_abbrev", std::move(dwarf.abbreviations));
   add(".debug_info", std::move(dwarf.info));
   add(".debug_line", std::move(dwarf.lines));
+  add(".debug_loc", std::move(dwarf.locations));
   add(".debug_frame", std::move(dwarf.frames));
   Section& names = sections.emplace_back();
   names.name = ".shstrtab";

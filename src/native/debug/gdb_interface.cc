@@ -8,6 +8,7 @@
 
 // What gdb looks for by name. Another compiler in the process may have the same: then there is one
 // list, as these definitions are weak.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
 struct jit_code_entry {
@@ -32,6 +33,7 @@ RONDO_API void __jit_debug_register_code();
   asm volatile("" : : : "memory");
 }
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace rondo::native_code {
 

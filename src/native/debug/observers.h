@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "native/debug/variables.h"
 
 namespace rondo::native_code {
 
@@ -9,6 +12,7 @@ struct Observers {
   bool debugger = false;  // gdb (gdb_interface.h)
   bool profiler = false;  // perf (jit_dump.h)
   std::string name = {};  // of the program
+  std::vector<Variable> variables = {};
   bool any() const { return debugger || profiler; }
 };
 

@@ -3,6 +3,7 @@
 #if defined(RONDO_HAVE_XBYAK)
 
 #include <cstring>
+#include <utility>
 
 namespace rondo::native_code::x86 {
 
@@ -230,8 +231,11 @@ void Emitter::emit() {
   emit_prologue();
   positions_.reserve(code_.code.size() + 1);
   std::vector<std::uint32_t> found_in;  // of each rare path, the instruction
+  std::uint16_t location = 0;
   for (std::size_t i = 0; i < code_.code.size(); i++) {
     positions_.push_back(static_cast<std::uint32_t>(getSize()));
+    const std::uint16_t here = code_.code[i].location;
+    if (code_.marks_lines && here != 0 && here != std::exchange(location, here)) nop();
     emit_one(code_.code[i], i);
     found_in.resize(rare_.size(), static_cast<std::uint32_t>(i));
   }

@@ -137,7 +137,9 @@ Target make_target(bool avx512) {
   target.debug = {.machine = 62,
                   .general = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15},
                   .vectors = {17, 67},
-                  .return_address = 16};
+                  .stack_pointer = 7,
+                  .return_address = 16,
+                  .run_frame = kFrameRegister};
   return target;
 }
 
