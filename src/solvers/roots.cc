@@ -162,7 +162,7 @@ std::vector<Tensor> iterate_to_fixed_point(const SolverCall& call, const VectorF
     return (s.iterations < options.max_iterations) & !is_fixed(s);
   };
   const auto step = [&](const Iterate& s) { return Iterate{s.next, f(s.next), s.iterations + 1}; };
-  const Tensor x0 = call.vector();
+  const Tensor& x0 = call.vector();
   const Iterate end =
       while_loop(goes_on, step, Iterate{x0, f(x0), 0}, {.name = "fixed_point"}, call.at());
   return {end.x, moved(end), end.iterations, is_fixed(end)};

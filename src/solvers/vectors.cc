@@ -96,7 +96,7 @@ Tensor SolverCall::slope(const RegionCallable& f, const Tensor& vector, const Te
 
 Tensor SolverCall::event(const RegionCallable& f, const Tensor& vector, const Tensor& time) const {
   const Leaves results = call_at(f, vector, time);
-  const Tensor value = ops::adopt_dtype(ir::checked(results.values[0], solver_, at_), dtype(), at_);
+  Tensor value = ops::adopt_dtype(ir::checked(results.values[0], solver_, at_), dtype(), at_);
   if (value.type() != TensorType{dtype(), {}}) {
     fail(
         fmt::format("the event returns {}; it must be {}\n  Return one number that changes its "
@@ -116,8 +116,7 @@ VectorFunction SolverCall::objective(const RegionCallable& f) const {
                       "sum of what is to be small.",
                       results.values.size()));
     }
-    const Tensor value =
-        ops::adopt_dtype(ir::checked(results.values[0], solver_, at_), dtype(), at_);
+    Tensor value = ops::adopt_dtype(ir::checked(results.values[0], solver_, at_), dtype(), at_);
     if (value.type() != meant) {
       fail(
           fmt::format("the function returns {}; an objective is {}, one scalar of the dtype of "
@@ -141,7 +140,7 @@ VectorFunction SolverCall::map(const RegionCallable& f, const char* called) cons
                       "DType::kF64).",
                       results.paths[i], result.type().str(), dtype_name(dtype())));
     }
-    const Tensor all = detail::ravel(results, at_);
+    Tensor all = detail::ravel(results, at_);
     if (all.dim(0) == 0) fail(fmt::format("{} returns no numbers\n  Return one or more.", called));
     return all;
   };
