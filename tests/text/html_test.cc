@@ -207,7 +207,9 @@ TEST(Html, HasTheRowsOfAProfile) {
   Profile profile;
   compile(f).run({Literal::scalar(0.5f)}, {.profile = &profile});
   const Json page = program_of(to_html(f, {.profile = &profile}));
-  const Json& rows = page["profile"]["rows"];
+  // Between those of the loops, the reference has rows of kernels.
+  List rows = std::get<List>(page["profile"]["rows"].value);
+  std::erase_if(rows, [](const Json& row) { return row[1].text() != "loop"; });
   ASSERT_EQ(rows.size(), 2u);
   // Depth, kind, name, place, share, seconds, trips.
   EXPECT_EQ(rows[0][0].number(), 0u);
