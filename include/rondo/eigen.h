@@ -63,10 +63,9 @@ template <class T, detail::Why kWhy = "rondo: from_eigen takes Eigen::Matrix, Ar
 
 /// A tensor or literal as an Eigen type:
 ///
-///     auto m = rondo::to_eigen<Eigen::MatrixXf>(x);                       // a copy
-///     auto v = rondo::to_eigen<Eigen::Map<const Eigen::VectorXf>>(y);     // a view of the Literal
-///     y auto s = rondo::to_eigen<Filter>(rondo::jit(step)(state));          // a struct of Eigen
-///     types
+///     auto m = rondo::to_eigen<Eigen::MatrixXf>(x);                    // a copy
+///     auto v = rondo::to_eigen<Eigen::Map<const Eigen::VectorXf>>(y);  // a view of a Literal
+///     auto s = rondo::to_eigen<Filter>(rondo::jit(step)(state));       // a struct of matrices
 ///
 /// A Map is of a vector or a RowMajor matrix, or has Stride<Dynamic, Dynamic>; it is valid like a
 /// span from Literal::data, and writes through it, unless it is of const, change the literal alone.

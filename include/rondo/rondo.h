@@ -75,8 +75,6 @@
 #include "rondo/tree_tools.h"
 #include "rondo/detail/tree_arithmetic.h"
 #include "rondo/tree_arithmetic.h"
-#include "rondo/detail/strided_copy.h"
-#include "rondo/strided_view.h"
 #include "rondo/csv.h"
 #include "rondo/solvers.h"
 #include "rondo/text.h"

@@ -1,6 +1,7 @@
 // Views of several dimensions where tensors are expected: std::mdspan, its reference implementation
 // (Kokkos::mdspan), and any class with the same members. The elements are copied, whatever their
-// layout: in row-major order by layout_right, reordered otherwise.
+// layout: in row-major order by layout_right, reordered otherwise. <rondo/rondo.h> does not include
+// this header.
 //
 //     std::mdspan<const float, std::dextents<int, 2>, std::layout_left> columns(data, 3, 2);
 //     rondo::Tensor y = rondo::jit(f)(columns);          // f32[3,2]

@@ -218,7 +218,8 @@ class Operand {
   // clang-format off
   template <class T, detail::Why kWhy = "rondo: a pointer is no tensor; rondo::constant(v) makes one of a C array or a std::vector v"> Operand(T*) = delete;
   template <class T, detail::Why kWhy = "rondo: write rondo::constant(v) to make a tensor of the numbers in v"> requires(detail::kIsNumbers<T>) Operand(const T&) = delete;
-  template <AdaptedArray T, detail::Why kWhy = "rondo: ops take tensors, and * of them is element by element: make a tensor of the matrix first, Tensor m = rondo::from_eigen(matrix), and write rondo::matmul(m, x) for a product"> Operand(const T&) = delete;
+  // Products of tensors are element by element: matmul(Tensor(matrix), x) says what is meant.
+  template <AdaptedArray T> Operand(const T&) = delete;
   // clang-format on
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;
