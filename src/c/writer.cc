@@ -36,7 +36,10 @@ Writer::Writer(const lower::Program& program, const Memory& memory, std::vector<
       indices_(program.types.size()),
       bases_(program.types.size(), nullptr),
       tables_(program.constants.size()) {
-  for (const auto& [value, name] : program.names) wanted_.emplace(value, &name);
+  for (const lower::Variable& variable : program.variables) {
+    if (variable.kind != lower::Variable::Kind::kIndex)  // of which i is the first
+      wanted_.emplace(variable.value, &variable.name);
+  }
 }
 
 void Writer::run() {

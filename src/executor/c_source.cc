@@ -54,7 +54,7 @@ lower::Program lowered_for_c(const Function& function, lower::Builder::Functions
                                            .packs = false,
                                            .calls_for_products = false,
                                            .typed_memory = true,
-                                           .names = true,
+                                           .variables = true,
                                            .functions = functions});
   if (!program.tapes.empty()) {
     throw TraceError(fmt::format(

@@ -82,18 +82,17 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     const Interchanges lanes(unit->function, options.contract, form.has_limits && !is_region);
     const bool keeps_states =
         !is_region && (form.has_limits || (has_promises && !lanes.has_lanes()));
-    unit->observers = {options.debugger, options.profiler, unit->function.name(), {}};
+    unit->observers = {options.debugger, options.profiler, unit->function.name()};
     const bool is_observed = unit->observers.any();
     const auto lowered = [&](bool packs) {
-      unit->observers.variables.clear();
       return lower_function(unit->function, make,
                             {.interchanges = lanes,
                              .has_limits = form.has_limits,
                              .keeps_states = keeps_states,
                              .reorders = options.contract,
                              .packs = packs,
-                             .locations = is_observed,
-                             .variables = is_observed ? &unit->observers.variables : nullptr});
+                             .variables = is_observed,
+                             .locations = is_observed});
     };
     lower::Program program = lowered(true);
     if (arena_limit_ && program.arena_bytes > *arena_limit_) program = lowered(false);

@@ -415,10 +415,8 @@ std::vector<Element> Lowerer::last_singles(const Construct& construct, Value tri
     if (!is_scalar(parts.operands[i].type())) continue;
     Element& element = arguments[parts.before + i] = before(i);
     if (i >= node->types.size()) continue;
-    for (Value& part : element) {
-      part = builder_.program().fors[loop].carries[next++].param;
-      name_carry(parts, i, part);
-    }
+    for (Value& part : element) part = builder_.program().fors[loop].carries[next++].param;
+    note_element(parts, i, element);
   }
   const auto other = [&](const Node& inner, std::span<const Element>) -> std::vector<Element> {
     throw InternalError("a single element of a loop over lanes has no code", inner.location());

@@ -155,71 +155,52 @@ void Lowerer::take_parameters(Construct& construct) {
       construct.carried[i].double_buffer = param();
     }
   }
-  if (options_.names) name_carries(construct);
-  if (options_.variables != nullptr) note_carries(construct);
+  note_carries(construct);
 }
 
-void Lowerer::note_variable(std::string_view name, Value value, const TensorType& type,
-                            bool is_array) {
-  // As an expression of a debugger has it: carry[0] is carry_0.
-  std::string word;
-  for (const char c : name) {
-    const bool is_part = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (is_part)
-      word += c;
-    else if (!word.empty() && word.back() != '_')
-      word += '_';
+void Lowerer::note_carry(const LoopParts& parts, std::size_t carry, lower::Variable::Kind kind,
+                         Value value, std::string_view suffix) {
+  if (!options_.variables) return;
+  builder_.program().variables.push_back(
+      {parts.body.param_names()[parts.before + carry] + std::string(suffix), kind, innermost_loop(),
+       value, parts.operands[carry].type()});
+}
+
+void Lowerer::note_element(const LoopParts& parts, std::size_t carry, const Element& element) {
+  const bool is_complex = element.size() == 2;
+  for (std::size_t part = 0; part < element.size(); part++) {
+    const char* const suffix = !is_complex ? "" : part == 0 ? "_re" : "_im";
+    note_carry(parts, carry, lower::Variable::Kind::kElement, element[part], suffix);
   }
-  while (word.ends_with('_')) word.pop_back();
-  if (word.empty()) return;
-  options_.variables->push_back({std::move(word), innermost_loop(), value, type, is_array});
 }
 
-void Lowerer::note_index(const Construct& construct, std::string_view name, Value index) {
+void Lowerer::note_carries(const Construct& construct) {
+  if (!options_.variables) return;
+  const LoopParts parts(*construct.node);
+  for (std::size_t i = 0; i < construct.carried.size(); i++) {
+    const Place& now = construct.arguments[i];
+    if (now.kind == Place::Kind::kTape) continue;
+    if (now.in_registers()) {
+      note_element(parts, i, now.element);
+      continue;
+    }
+    note_carry(parts, i, lower::Variable::Kind::kArray, now.pointer);
+    const Value spare = construct.carried[i].double_buffer;
+    if (spare != lower::kNone) note_carry(parts, i, lower::Variable::Kind::kSpare, spare, "_next");
+  }
+}
+
+void Lowerer::note_index(const Construct& construct, Value index) {
+  if (!options_.variables) return;
   // The loop's own index is known in the whole trip, where it is the user's.
   const Count& count = *construct.count;
   const bool is_same = count.step == 1 && builder_.known(count.first) == std::uint64_t{0};
   if (is_same) index = builder_.program().fors[construct.loop].index;
-  note_variable(name, index, {DType::kS64, {}}, false);
-}
-
-void Lowerer::note_carries(const Construct& construct) {
-  const LoopParts parts(*construct.node);
-  const std::vector<std::string> names = parts.body.param_names();
-  for (std::size_t i = 0; i < construct.carried.size(); i++) {
-    const Place& now = construct.arguments[i];
-    const std::string& name = names[parts.before + i];
-    const TensorType& type = construct.node->types[i];
-    if (now.kind == Place::Kind::kTape) continue;
-    if (!now.in_registers()) {
-      note_variable(name, now.pointer, type, true);
-    } else if (now.element.size() == 1) {
-      note_variable(name, now.element[0], type, false);
-    } else {
-      note_variable(name + "_re", now.element[0], type, false);
-      note_variable(name + "_im", now.element[1], type, false);
-    }
-  }
-}
-
-void Lowerer::name_carry(const LoopParts& parts, std::size_t carry, Value value,
-                         std::string_view suffix) {
-  if (!options_.names) return;
-  builder_.program().names.emplace_back(
-      value, parts.body.param_names()[parts.before + carry] + std::string(suffix));
-}
-
-void Lowerer::name_carries(const Construct& construct) {
-  const LoopParts parts(*construct.node);
-  for (std::size_t i = 0; i < construct.carried.size(); i++) {
-    const Place& now = construct.arguments[i];
-    if (now.in_registers()) {
-      for (const Value part : now.element) name_carry(parts, i, part);
-    } else if (construct.carried[i].double_buffer != lower::kNone) {
-      name_carry(parts, i, now.pointer);
-      name_carry(parts, i, construct.carried[i].double_buffer, "_next");
-    }
-  }
+  builder_.program().variables.push_back({LoopParts(*construct.node).body.param_names()[0],
+                                          lower::Variable::Kind::kIndex,
+                                          innermost_loop(),
+                                          index,
+                                          {DType::kS64, {}}});
 }
 
 std::optional<Count> Lowerer::count_of(Scope& scope, const Node& node) {
@@ -393,8 +374,7 @@ void Lowerer::close_condition() {
 void Lowerer::enter_body(const Construct& construct) {
   const Function body = LoopParts(*construct.node).body;
   const std::vector<Place> arguments = body_arguments(construct);
-  if (options_.variables != nullptr && construct.count)
-    note_index(construct, body.param_names()[0], arguments[0].element[0]);
+  if (construct.count) note_index(construct, arguments[0].element[0]);
   enter(Scope::Role::kBody, body);
   Scope& inner = scopes_.back();
   bind(inner, arguments);

@@ -327,14 +327,12 @@ class Lowerer {
   Place carried_memory(Scope& scope, const Step& step, std::size_t i, std::uint32_t at,
                        const CarryUse& use);
   void take_parameters(Construct& construct);
-  /// Program::names.
-  void name_carries(const Construct& construct);
-  /// LoweringOptions::variables, of the innermost loop.
+  /// Adds variables of the innermost loop to the program, if they are asked for.
   void note_carries(const Construct& construct);
-  void note_variable(std::string_view name, Value value, const TensorType& type, bool is_array);
-  void note_index(const Construct& construct, std::string_view name, Value index);
-  void name_carry(const LoopParts& parts, std::size_t carry, Value value,
-                  std::string_view suffix = "");
+  void note_carry(const LoopParts& parts, std::size_t carry, lower::Variable::Kind kind,
+                  Value value, std::string_view suffix = "");
+  void note_element(const LoopParts& parts, std::size_t carry, const Element& element);
+  void note_index(const Construct& construct, Value index);
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
   /// products read them.
   void pack_factors(Scope& scope, Construct& construct, std::size_t carries);

@@ -8,7 +8,6 @@
 
 #include "lower/builder.h"
 #include "lower/program.h"
-#include "native/debug/variables.h"
 #include "rondo/function.h"
 
 namespace rondo::executor {
@@ -39,12 +38,10 @@ struct LoweringOptions {
   bool calls_for_products = true;
   /// Memory holds elements of one type only.
   bool typed_memory = false;
-  /// The program has the user's names of carries.
-  bool names = false;
+  /// The program has the user's variables.
+  bool variables = false;
   /// The program has the locations of its values.
   bool locations = false;
-  /// If it is there, the variables of loops are added to it.
-  std::vector<native_code::Variable>* variables = nullptr;
   /// What mathematical functions are.
   lower::Builder::Functions functions = lower::Builder::Functions::kInlined;
 };

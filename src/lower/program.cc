@@ -33,6 +33,11 @@ void Program::count_held(HeldBytes& held) const {
   held.elements(buffers);
   held.elements(constants);
   for (const Literal& constant : constants) held.literal(constant);
+  held.elements(variables);
+  for (const Variable& variable : variables) {
+    held.text(variable.name);
+    held.shape(variable.type.shape);
+  }
   held.elements(location_of);
   held.elements(locations);
   held.elements(loops);

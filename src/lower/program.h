@@ -314,6 +314,21 @@ struct CarriedLeaf {
   absl::InlinedVector<Value, 2> parts;
 };
 
+/// What a loop of the user's carries, or the number of its trip, by the user's name.
+struct Variable {
+  enum class Kind : std::uint8_t {
+    kElement,  // `value` is the element, or a part of a complex one
+    kArray,    // a pointer to the first element
+    kSpare,    // the same of the memory in which the next trip's array is written
+    kIndex,    // the number of the trip
+  };
+  std::string name;
+  Kind kind = Kind::kElement;
+  std::uint32_t loop = kNoLoop;  // in Program::loops, in which it is known
+  Value value = kNone;
+  TensorType type = {};  // of the array, or of the element
+};
+
 /// What the statistics, limits and errors of a run know of a loop of the user's.
 struct LoopInfo {
   std::string name;
@@ -359,8 +374,7 @@ struct Program {
   std::vector<Literal> constants;
   std::vector<LoopInfo> loops;
   std::vector<MathFunction> functions;
-  /// What the user calls carries, by their parameters; if they were asked for.
-  std::vector<std::pair<Value, std::string>> names;
+  std::vector<Variable> variables;  // if they were asked for
   /// Where the user's program computes the values, if that was asked for (Builder::locate): of each
   /// value an index in `locations`, of which the first is unknown. Values that passes add have none
   /// at the end of the list.

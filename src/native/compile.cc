@@ -83,9 +83,8 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program, const T
   out->loops_ = program.loops.size();
   for (const lower::Call& call : program.calls) out->kernels_.push_back(call.kernel);
   if (observers.any()) {
-    const CodeDescription description =
-        describe(program, *made, {out->block_->data(), out->block_->size()}, *target,
-                 observers.name, observers.variables);
+    const CodeDescription description = describe(
+        program, *made, {out->block_->data(), out->block_->size()}, *target, observers.name);
     if (observers.debugger) out->gdb_ = std::make_unique<GdbRegistration>(elf_image(description));
     if (observers.profiler) add_to_jit_dump(description);
   }

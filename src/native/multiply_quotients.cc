@@ -52,7 +52,7 @@ lower::Program tables_of(const lower::Program& program) {
   to.tapes = program.tapes;
   to.buffers = program.buffers;
   to.loops = program.loops;
-  to.names = program.names;
+  to.variables = program.variables;
   to.location_of = program.location_of;
   to.locations = program.locations;
   to.arena_bytes = program.arena_bytes;

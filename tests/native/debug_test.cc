@@ -94,18 +94,20 @@ Described describe_for(const lower::Program& program, const Target& target) {
   return out;
 }
 
-/// The offsets of the instructions whose text has this in it.
-std::vector<std::uint32_t> offsets_of(const CodeDescription& code, const Target& target,
-                                      std::string_view mnemonic) {
-  std::vector<std::uint32_t> out;
-  const std::span bytes(reinterpret_cast<const std::uint8_t*>(code.code.data()), code.code.size());
-  for (std::size_t at = 0; at < bytes.size();) {
-    const Decoded one = target.decode(bytes.subspan(at), at);
-    if (one.bytes == 0) break;
-    if (one.text.find(mnemonic) != std::string::npos) out.push_back(static_cast<std::uint32_t>(at));
-    at += one.bytes;
-  }
-  return out;
+/// The step of machine code that computes the only op of this kind.
+std::size_t step_of(const Compilation& made, Opcode op) {
+  const std::vector<Instruction>& code = made.code.code;
+  const auto is_it = [&](const Instruction& step) {
+    return step.kind == Kind::kCompute && step.op == op;
+  };
+  const auto found = std::find_if(code.begin(), code.end(), is_it);
+  EXPECT_EQ(std::count_if(code.begin(), code.end(), is_it), 1);
+  return static_cast<std::size_t>(found - code.begin());
+}
+/// Where its instructions begin, as CodeDescription has it.
+std::uint32_t offset_of(const Compilation& made, Opcode op) {
+  return made.assembled.positions[step_of(made, op)] -
+         static_cast<std::uint32_t>(made.assembled.entry);
 }
 
 std::string name_at(const CodeDescription& code, std::uint32_t offset) {
@@ -128,18 +130,15 @@ TEST_F(NativeDebug, InstructionsHaveTheLinesOfTheirOpsAndTheNamesOfTheirLoops) {
       }
       return line;
     };
-    const auto roots = offsets_of(code, *target, "vsqrtss");
-    ASSERT_EQ(roots.size(), 1u);
-    EXPECT_EQ(line_at(roots[0]), "/src/house.cc:20");
-    EXPECT_EQ(name_at(code, roots[0]), "inner at house.cc:12");
-    const auto quotients = offsets_of(code, *target, "vdivss");
-    ASSERT_EQ(quotients.size(), 1u);
-    EXPECT_EQ(line_at(quotients[0]), "/src/house.cc:30");
-    EXPECT_EQ(name_at(code, quotients[0]), "outer at house.cc:11");
-    const auto sums = offsets_of(code, *target, "vaddss");
-    ASSERT_EQ(sums.size(), 1u);
-    EXPECT_EQ(line_at(sums[0]), "/src/tank.cc:7");
-    EXPECT_EQ(name_at(code, sums[0]), "program");
+    const std::uint32_t root = offset_of(made.made, Opcode::kSqrt);
+    EXPECT_EQ(line_at(root), "/src/house.cc:20");
+    EXPECT_EQ(name_at(code, root), "inner at house.cc:12");
+    const std::uint32_t quotient = offset_of(made.made, Opcode::kDivide);
+    EXPECT_EQ(line_at(quotient), "/src/house.cc:30");
+    EXPECT_EQ(name_at(code, quotient), "outer at house.cc:11");
+    const std::uint32_t sum = offset_of(made.made, Opcode::kAdd);
+    EXPECT_EQ(line_at(sum), "/src/tank.cc:7");
+    EXPECT_EQ(name_at(code, sum), "program");
     std::uint32_t end = 0;
     for (const CodeDescription::Piece& piece : code.pieces) {
       EXPECT_EQ(piece.begin, end);
@@ -152,28 +151,24 @@ TEST_F(NativeDebug, InstructionsHaveTheLinesOfTheirOpsAndTheNamesOfTheirLoops) {
 
 TEST_F(NativeDebug, AVariableIsInTheRegisterThatItsOpReads) {
   for (const Target* target : targets()) {
-    const NestedLoops loops = loops_with_carries();
-    const Described made = describe_for(loops.program, *target);
-    const Variable variable{"room", 1, loops.inner, f32(), false};
-    const std::vector<PlacedVariable> placed =
-        placed_variables(loops.program, made.made, {&variable, 1});
-    const auto roots = offsets_of(made.description, *target, "vsqrtss");
+    NestedLoops loops = loops_with_carries();
+    loops.program.variables.push_back(
+        {"room[0]", lower::Variable::Kind::kElement, 1, loops.inner, f32()});
+    const Compilation made = *compilation(loops.program, target);
+    const std::vector<PlacedVariable> placed = placed_variables(loops.program, made);
     ASSERT_EQ(placed.size(), 1u);
-    ASSERT_EQ(roots.size(), 1u);
-    const std::size_t at = made.made.assembled.entry + roots[0];
-    const std::string text =
-        target->decode(std::span(made.made.assembled.bytes).subspan(at), roots[0]).text;
-    // The step that computes the root may have another instruction first.
-    const std::vector<std::uint32_t>& positions = made.made.assembled.positions;
-    const std::uint32_t step = *std::prev(
-        std::upper_bound(positions.begin(), positions.end(), static_cast<std::uint32_t>(at)));
+    EXPECT_EQ(placed[0].name, "room_0");
+    const std::size_t root = step_of(made, Opcode::kSqrt);
+    const Place& operand = made.allocation.places[made.ranges.bundle_of[made.code.code[root].a]];
+    ASSERT_EQ(operand.kind, Place::Kind::kRegister);
     bool is_there = false;
     for (const PlacedVariable::Where& where : placed[0].places) {
+      const std::uint32_t step = made.assembled.positions[root];
       if (where.begin > step || step >= where.end) continue;
       is_there = true;
       EXPECT_EQ(where.kind, PlacedVariable::Kind::kRegister);
       EXPECT_EQ(where.registers, RegisterClass::kVector);
-      EXPECT_TRUE(text.ends_with(", xmm" + std::to_string(where.number))) << text;
+      EXPECT_EQ(where.number, operand.number);
     }
     EXPECT_TRUE(is_there);
   }
@@ -191,9 +186,7 @@ TEST_F(NativeDebug, AProgramWithoutLocationsHasNamesAlone) {
   EXPECT_TRUE(program.location_of.empty());
   const Described made = describe_for(program, *targets()[0]);
   for (const CodeDescription::Line& row : made.description.lines) EXPECT_EQ(row.line, 0u);
-  const auto roots = offsets_of(made.description, *targets()[0], "vsqrtss");
-  ASSERT_EQ(roots.size(), 1u);
-  EXPECT_EQ(name_at(made.description, roots[0]), "loop");
+  EXPECT_EQ(name_at(made.description, offset_of(made.made, Opcode::kSqrt)), "loop");
 }
 
 template <class T>
@@ -275,7 +268,7 @@ struct TemporaryFile {
 };
 
 TEST_F(NativeDebug, ReadelfReadsTheLinesAndTheFrame) {
-  if (!printed_by("readelf --version")) GTEST_SKIP() << "there is no readelf (binutils)";
+  ASSERT_TRUE(printed_by("readelf --version")) << "install binutils, which has readelf";
   const lower::Program program = nested_loops();
   const Described made = describe_for(program, *targets()[0]);
   const CodeDescription& code = made.description;

@@ -123,8 +123,7 @@ class LoopInPieces final : public lower::Kernel {
       : loop_(std::move(loop)), pointers_(pointers) {
     unit_.function = whole.function;
     unit_.observers = whole.observers;
-    unit_.observers.variables.clear();  // its values are others
-    unit_.guarded = false;              // its memory is part of a run that is guarded itself
+    unit_.guarded = false;  // its memory is part of a run that is guarded itself
     unit_.timed = whole.timed;
     for (lower::Call& call : loop_.program.calls) {
       if (call.kernel) continue;

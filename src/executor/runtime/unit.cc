@@ -144,11 +144,6 @@ void Unit::count_held(HeldBytes& held) const {
   if (code) code->count_held(held);
   held.elements(constants);
   held.text(observers.name);
-  held.elements(observers.variables);
-  for (const native_code::Variable& variable : observers.variables) {
-    held.text(variable.name);
-    held.shape(variable.type.shape);
-  }
   if (guarded || workspace_bytes <= kStackBytes) return;
   for (std::size_t i = 0; i < std::max<std::size_t>(pool.size(), 1); i++) {
     held.block(sizeof(Workspace));

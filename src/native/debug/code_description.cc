@@ -114,7 +114,7 @@ class Describer {
       const std::size_t before = piece.variables.size();
       for (std::size_t i = 0; i < out_.variables.size(); i++) {
         const PlacedVariable& placed = out_.variables[i];
-        if (placed.variable.loop != loop || known.contains(placed.variable.name)) continue;
+        if (placed.loop != loop || known.contains(placed.name)) continue;
         const bool is_here = std::any_of(
             placed.places.begin(), placed.places.end(), [&](const PlacedVariable::Where& where) {
               return where.begin < piece.end && piece.begin < where.end;
@@ -122,7 +122,7 @@ class Describer {
         if (is_here) piece.variables.push_back(i);
       }
       for (std::size_t i = before; i < piece.variables.size(); i++)
-        known.insert(out_.variables[piece.variables[i]].variable.name);
+        known.insert(out_.variables[piece.variables[i]].name);
       loop = program_.loops[loop].outer;
     }
   }
@@ -163,15 +163,15 @@ std::string CodeDescription::Piece::title() const {
 
 CodeDescription describe(const lower::Program& program, const Compilation& made,
                          std::span<const std::byte> placed, const Target& target,
-                         const std::string& name, std::span<const Variable> variables) {
+                         const std::string& name) {
   CodeDescription out;
   out.code = placed.subspan(made.assembled.entry);
   out.numbers = target.debug;
   out.frame = made.assembled.frame;
   for (FrameLayout::Row& row : out.frame.rows)
     row.offset -= static_cast<std::uint32_t>(made.assembled.entry);
-  if (!variables.empty()) {
-    out.variables = placed_variables(program, made, variables);
+  if (!program.variables.empty()) {
+    out.variables = placed_variables(program, made);
     for (PlacedVariable& variable : out.variables) {
       for (PlacedVariable::Where& where : variable.places) {
         where.begin -= static_cast<std::uint32_t>(made.assembled.entry);

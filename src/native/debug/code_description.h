@@ -45,6 +45,6 @@ struct CodeDescription {
 /// Describes code that lies at `placed`, its constants among it. `name` is that of the program.
 CodeDescription describe(const lower::Program& program, const Compilation& made,
                          std::span<const std::byte> placed, const Target& target,
-                         const std::string& name, std::span<const Variable> variables = {});
+                         const std::string& name);
 
 }  // namespace rondo::native_code

@@ -69,8 +69,7 @@ void VariableAbbreviations::write(ByteWriter& out) {
 }
 
 VariableWriter::ElementType VariableWriter::element_type(const PlacedVariable& variable) {
-  const DType dtype =
-      variable.variable.is_array ? variable.variable.type.dtype : dtype_in_register(variable.type);
+  const DType dtype = variable.array ? variable.array->dtype : dtype_in_register(variable.type);
   return {std::string(dtype_name(dtype)), encoding_of(dtype),
           static_cast<unsigned>(byte_width(dtype))};
 }
@@ -105,8 +104,8 @@ std::uint32_t VariableWriter::write_array(const TensorType& type, std::uint32_t 
 void VariableWriter::write_types() {
   for (const PlacedVariable& variable : code_.variables) {
     const std::uint32_t element = write_element(element_type(variable));
-    const bool is_array = variable.variable.is_array && variable.variable.type.rank() > 0;
-    type_of_.push_back(is_array ? write_array(variable.variable.type, element) : element);
+    const bool is_array = variable.array && variable.array->rank() > 0;
+    type_of_.push_back(is_array ? write_array(*variable.array, element) : element);
   }
 }
 
@@ -115,7 +114,7 @@ void VariableWriter::write(std::size_t index) {
   const auto [found, is_new] = places_of_.try_emplace(index, 0);
   if (is_new) found->second = write_places(variable);
   info_.unsigned_leb(VariableAbbreviations::kVariable);
-  info_.text(variable.variable.name);
+  info_.text(variable.name);
   info_.u32(type_of_[index]);
   info_.u32(found->second);
 }
@@ -139,7 +138,7 @@ std::uint32_t VariableWriter::write_places(const PlacedVariable& variable) {
 void VariableWriter::write_expression(const PlacedVariable& variable,
                                       const PlacedVariable::Where& where, ByteWriter& out) const {
   if (where.kind == PlacedVariable::Kind::kBuffer) return write_buffer(where.buffer, out);
-  const bool is_array = variable.variable.is_array;
+  const bool is_array = variable.array.has_value();
   if (where.kind == PlacedVariable::Kind::kStack) {
     out.u8(dwarf::operation::kFromRegister0 + code_.numbers.stack_pointer);
     out.signed_leb(where.offset);

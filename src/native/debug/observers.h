@@ -2,9 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
-
-#include "native/debug/variables.h"
 
 namespace rondo::native_code {
 
@@ -12,7 +9,6 @@ struct Observers {
   bool debugger = false;  // gdb (gdb_interface.h)
   bool profiler = false;  // perf (jit_dump.h)
   std::string name = {};  // of the program
-  std::vector<Variable> variables = {};
   bool any() const { return debugger || profiler; }
 };
 

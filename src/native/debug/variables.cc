@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -106,12 +108,26 @@ std::vector<Where> without_calls(const Compilation& made, std::uint32_t bundle,
   return out;
 }
 
+/// A name as an expression of a debugger has it.
+std::string word_of(std::string_view name) {
+  std::string word;
+  for (const char c : name) {
+    const bool is_part = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    if (is_part)
+      word += c;
+    else if (!word.empty() && word.back() != '_')
+      word += '_';
+  }
+  while (word.ends_with('_')) word.pop_back();
+  return word;
+}
+
 }  // namespace
 
-std::vector<PlacedVariable> placed_variables(const lower::Program& program, const Compilation& made,
-                                             std::span<const Variable> variables) {
+std::vector<PlacedVariable> placed_variables(const lower::Program& program,
+                                             const Compilation& made) {
   absl::flat_hash_map<lower::Value, std::vector<Unit>> units_of;
-  for (const Variable& variable : variables) units_of.try_emplace(variable.value);
+  for (const lower::Variable& variable : program.variables) units_of.try_emplace(variable.value);
   std::vector<Unit> units;
   for (const auto& [value, unit] : made.code.definitions) {
     const auto found = units_of.find(value);
@@ -121,10 +137,17 @@ std::vector<PlacedVariable> placed_variables(const lower::Program& program, cons
   }
   const HeldRanges ranges(made, units);
   std::vector<PlacedVariable> out;
-  for (const Variable& variable : variables) {
-    PlacedVariable placed{variable, program.types[variable.value], {}};
+  for (const lower::Variable& variable : program.variables) {
+    if (variable.kind == lower::Variable::Kind::kSpare) continue;
+    const bool is_array = variable.kind == lower::Variable::Kind::kArray;
+    PlacedVariable placed;
+    placed.name = word_of(variable.name);
+    if (placed.name.empty()) continue;
+    placed.loop = variable.loop;
+    if (is_array) placed.array = variable.type;
+    placed.type = program.types[variable.value];
     const std::vector<std::uint32_t>& positions = made.assembled.positions;
-    if (const auto buffer = variable.is_array ? buffer_of(program, variable.value) : std::nullopt) {
+    if (const auto buffer = is_array ? buffer_of(program, variable.value) : std::nullopt) {
       placed.places.push_back({.begin = positions.front(),
                                .end = positions.back(),
                                .kind = PlacedVariable::Kind::kBuffer,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +12,7 @@
 
 namespace rondo::native_code {
 
-/// What a loop carries, or the number of its trip: an element, or an array in memory.
-struct Variable {
-  std::string name;
-  std::uint32_t loop = lower::kNoLoop;  // in Program::loops, in which it is known
-  lower::Value value = lower::kNone;    // the element, or a pointer to the first one of the array
-  TensorType type = {};                 // of the array, or of the element
-  bool is_array = false;
-};
-
-/// A variable, and where it is. Offsets are those of Assembled::positions.
+/// A variable of the program, and where it is. Offsets are those of Assembled::positions.
 struct PlacedVariable {
   enum class Kind : std::uint8_t {
     kRegister,  // `number` of class `registers`
@@ -36,14 +27,17 @@ struct PlacedVariable {
     std::uint32_t offset = 0;
     lower::Buffer buffer = {};
   };
-  Variable variable;
+  std::string name;        // as an expression of a debugger has it: carry[0] is carry_0
+  std::uint32_t loop = 0;  // in Program::loops, in which it is known
+  /// Of an array, whose place is that of a pointer to it.
+  std::optional<TensorType> array = std::nullopt;
   lower::Type type = lower::Type::kPred;  // in a register: of the element, or kPointer
   std::vector<Where> places;              // ascending, apart from one another
 };
 
 /// The variables that have a place somewhere. An element is where a unit has it: from the beginning
 /// of a trip, or from where it is computed, to the last use. Vectors have none.
-std::vector<PlacedVariable> placed_variables(const lower::Program& program, const Compilation& made,
-                                             std::span<const Variable> variables);
+std::vector<PlacedVariable> placed_variables(const lower::Program& program,
+                                             const Compilation& made);
 
 }  // namespace rondo::native_code
