@@ -72,8 +72,7 @@ void expect_measured(const Function& f, const std::vector<Literal>& arguments) {
           run.run(arguments, {.threads = threads, .stats = &stats, .profile = &profile});
       ASSERT_EQ(got.size(), want.size());
       for (std::size_t i = 0; i < got.size(); i++) EXPECT_TRUE(got[i].identical(want[i])) << i;
-      EXPECT_EQ(trips_by_name(profile), trips_by_name(stats)) << threads << " threads\n"
-                                                              << profile << run.program();
+      EXPECT_EQ(trips_by_name(profile), trips_by_name(stats)) << threads << " threads\n" << profile;
       expect_shares(profile.loops(), profile.kernels());
     }
   }
