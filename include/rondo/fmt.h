@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "rondo/detail/fmt.h"
+#include <string_view>
+
+#include "rondo/detail/formatters.h"
 #include "rondo/dtype.h"
 #include "rondo/function.h"
 #include "rondo/literal.h"
@@ -14,14 +16,20 @@
 #include "rondo/type.h"
 
 template <>
-struct fmt::formatter<rondo::DType> : rondo::detail::Formatter<rondo::DType> {};
+struct fmt::formatter<rondo::DType>
+    : rondo::detail::FormatterBy<fmt::formatter<std::string_view>, rondo::DType> {};
 template <>
-struct fmt::formatter<rondo::Shape> : rondo::detail::Formatter<rondo::Shape> {};
+struct fmt::formatter<rondo::Shape>
+    : rondo::detail::FormatterBy<fmt::formatter<std::string_view>, rondo::Shape> {};
 template <>
-struct fmt::formatter<rondo::TensorType> : rondo::detail::Formatter<rondo::TensorType> {};
+struct fmt::formatter<rondo::TensorType>
+    : rondo::detail::FormatterBy<fmt::formatter<std::string_view>, rondo::TensorType> {};
 template <>
-struct fmt::formatter<rondo::Literal> : rondo::detail::DigitsFormatter<rondo::Literal> {};
+struct fmt::formatter<rondo::Literal>
+    : rondo::detail::DigitsFormatterBy<fmt::formatter<std::string_view>, rondo::Literal> {};
 template <>
-struct fmt::formatter<rondo::Tensor> : rondo::detail::DigitsFormatter<rondo::Tensor> {};
+struct fmt::formatter<rondo::Tensor>
+    : rondo::detail::DigitsFormatterBy<fmt::formatter<std::string_view>, rondo::Tensor> {};
 template <>
-struct fmt::formatter<rondo::Function> : rondo::detail::Formatter<rondo::Function> {};
+struct fmt::formatter<rondo::Function>
+    : rondo::detail::FormatterBy<fmt::formatter<std::string_view>, rondo::Function> {};

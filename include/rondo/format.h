@@ -8,8 +8,9 @@
 #if defined(__cpp_lib_format)
 
 #include <format>
+#include <string_view>
 
-#include "rondo/detail/std_format.h"
+#include "rondo/detail/formatters.h"
 #include "rondo/dtype.h"
 #include "rondo/function.h"
 #include "rondo/literal.h"
@@ -18,16 +19,22 @@
 #include "rondo/type.h"
 
 template <>
-struct std::formatter<rondo::DType> : rondo::detail::StdFormatter<rondo::DType> {};
+struct std::formatter<rondo::DType>
+    : rondo::detail::FormatterBy<std::formatter<std::string_view>, rondo::DType> {};
 template <>
-struct std::formatter<rondo::Shape> : rondo::detail::StdFormatter<rondo::Shape> {};
+struct std::formatter<rondo::Shape>
+    : rondo::detail::FormatterBy<std::formatter<std::string_view>, rondo::Shape> {};
 template <>
-struct std::formatter<rondo::TensorType> : rondo::detail::StdFormatter<rondo::TensorType> {};
+struct std::formatter<rondo::TensorType>
+    : rondo::detail::FormatterBy<std::formatter<std::string_view>, rondo::TensorType> {};
 template <>
-struct std::formatter<rondo::Literal> : rondo::detail::StdDigitsFormatter<rondo::Literal> {};
+struct std::formatter<rondo::Literal>
+    : rondo::detail::DigitsFormatterBy<std::formatter<std::string_view>, rondo::Literal> {};
 template <>
-struct std::formatter<rondo::Tensor> : rondo::detail::StdDigitsFormatter<rondo::Tensor> {};
+struct std::formatter<rondo::Tensor>
+    : rondo::detail::DigitsFormatterBy<std::formatter<std::string_view>, rondo::Tensor> {};
 template <>
-struct std::formatter<rondo::Function> : rondo::detail::StdFormatter<rondo::Function> {};
+struct std::formatter<rondo::Function>
+    : rondo::detail::FormatterBy<std::formatter<std::string_view>, rondo::Function> {};
 
 #endif

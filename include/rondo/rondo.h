@@ -35,6 +35,7 @@
 #include "rondo/tree_structure.h"
 #include "rondo/detail/tree_visit.h"
 #include "rondo/tree.h"
+#include "rondo/detail/mapped_tree.h"
 #include "rondo/detail/call_checks.h"
 #include "rondo/detail/leaves.h"
 #include "rondo/checkpoint.h"

@@ -1,6 +1,8 @@
 #include "control_flow/defined_call.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -111,6 +113,28 @@ ir::BatchValues defined_call_batch(const ir::BatchCall& call) {
     }));
   }
   return ir::all_batched(batched_call(full, std::move(open)));
+}
+
+std::vector<Tensor> with_first(const Tensor& x, std::span<const Tensor> captures) {
+  std::vector<Tensor> all{x};
+  all.insert(all.end(), captures.begin(), captures.end());
+  return all;
+}
+
+void pull_back_to_captures(ir::Derivatives& derivatives, const Function& region, const Tensor& x,
+                           std::span<const Tensor> captures, const ir::Flags& perturbed,
+                           const Tensor& u, const ir::Cotangents& of_operands) {
+  const std::size_t before = perturbed.size() - captures.size();
+  ir::Flags of_captures{false};
+  of_captures.insert(of_captures.end(), perturbed.begin() + static_cast<std::ptrdiff_t>(before),
+                     perturbed.end());
+  if (std::find(of_captures.begin(), of_captures.end(), true) == of_captures.end()) return;
+  const ir::Reverse made =
+      derivatives.reverse(region, with_first(x, captures), of_captures, ir::Flags{true});
+  ir::Cotangents sums;
+  sums.append(nullptr);
+  for (std::size_t i = before; i < of_operands.size(); i++) sums.append(of_operands[i]);
+  made.pullback(std::array{-u}, sums.telling_as(of_operands));
 }
 
 std::vector<Tensor> call_region(const Function& region, std::span<const Tensor> first,

@@ -9,6 +9,7 @@
 
 #include "control_flow/region_trace.h"
 #include "ir/batch.h"
+#include "ir/derivative.h"
 #include "ir/layout.h"
 #include "ir/node.h"
 
@@ -42,6 +43,14 @@ ir::Flags defined_call_batched(const ir::Node& node, const ir::Flags& operands,
 /// The call for all lanes. The parameters of its regions before the captures, and all results, have
 /// lanes.
 ir::BatchValues defined_call_batch(const ir::BatchCall& call);
+
+/// Pulls -u back through a region on x and the captures, which are the last operands, and adds to
+/// the sums of those that `perturbed`, which is of all operands, names.
+void pull_back_to_captures(ir::Derivatives& derivatives, const Function& region, const Tensor& x,
+                           std::span<const Tensor> captures, const ir::Flags& perturbed,
+                           const Tensor& u, const ir::Cotangents& of_operands);
+/// x, then the captures.
+std::vector<Tensor> with_first(const Tensor& x, std::span<const Tensor> captures);
 
 /// f(first..., captures...).
 std::vector<Tensor> call_region(const Function& region, std::span<const Tensor> first,

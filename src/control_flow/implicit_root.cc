@@ -1,6 +1,5 @@
 #include "control_flow/implicit_root.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "control_flow/call.h"
@@ -18,12 +17,6 @@ namespace rondo::control_flow {
 namespace {
 
 using ir::Flags;
-
-std::vector<Tensor> with_first(const Tensor& x, std::span<const Tensor> captures) {
-  std::vector<Tensor> all{x};
-  all.insert(all.end(), captures.begin(), captures.end());
-  return all;
-}
 
 /// The Jacobians [..., n, n] of the equation at x[..., n]: F treats lanes separately, so that one
 /// direction serves all of them.
@@ -95,14 +88,7 @@ ir::Reverse root_reverse(const ir::ReverseCall& call) {
           u = last_axis_solved(ops::swapped(equation_jacobian(root, x, operands)), cotangents[0],
                                root.location());
         }
-        Flags of_captures{false};
-        of_captures.insert(of_captures.end(), perturbed.begin(), perturbed.end());
-        const ir::Reverse residual =
-            derivatives.reverse(root.regions[1], with_first(x, operands), of_captures, Flags{true});
-        ir::Cotangents sums;
-        sums.append(nullptr);
-        for (std::size_t i = 0; i < of_operands.size(); i++) sums.append(of_operands[i]);
-        residual.pullback(std::array{-u}, sums.telling_as(of_operands));
+        pull_back_to_captures(derivatives, root.regions[1], x, operands, perturbed, u, of_operands);
       };
   return {std::move(results), std::move(pullback)};
 }

@@ -11,38 +11,30 @@ namespace rondo::control_flow {
 
 namespace {
 
-using ir::Flags;
-
 std::vector<Function> regions_of_transpose(const ir::Node& node) {
   const std::vector<Function>& own = node.regions;
   return own.size() < 4 ? own : std::vector<Function>{own[2], own[3], own[0], own[1]};
 }
 
-std::span<const Tensor> captures_of_system(std::span<const Tensor> operands) {
+std::span<const Tensor> captures_of(std::span<const Tensor> operands) {
   return operands.subspan(1);
-}
-
-std::vector<Tensor> with_captures(const Tensor& x, std::span<const Tensor> operands) {
-  std::vector<Tensor> all{x};
-  all.insert(all.end(), operands.begin() + 1, operands.end());
-  return all;
 }
 
 ir::Jvp solve_jvp(const ir::JvpCall& call) {
   ir::Jvp both{defined_call_again(call.node, call.operands, call.node.regions), {}};
   both.tangents.resize(both.results.size());
   std::vector<Tensor> moved{Tensor()};
-  const auto of_captures = captures_of_system(call.tangents);
+  const auto of_captures = captures_of(call.tangents);
   moved.insert(moved.end(), of_captures.begin(), of_captures.end());
   const Tensor of_matrix =
       call.derivatives
-          .jvp(call.node.regions[1], with_captures(both.results[0], call.operands), moved)
+          .jvp(call.node.regions[1], with_first(both.results[0], captures_of(call.operands)), moved)
           .tangents[0];
   const Tensor right =
       ir::add_tangents(call.tangents[0], of_matrix.empty() ? of_matrix : -of_matrix);
   if (right.empty()) return both;
-  both.tangents[0] =
-      defined_call_again(call.node, with_captures(right, call.operands), call.node.regions)[0];
+  both.tangents[0] = defined_call_again(call.node, with_first(right, captures_of(call.operands)),
+                                        call.node.regions)[0];
   return both;
 }
 
@@ -50,26 +42,20 @@ ir::Jvp solve_jvp(const ir::JvpCall& call) {
 ir::Reverse solve_reverse(const ir::ReverseCall& call) {
   std::vector<Tensor> results = defined_call_again(call.node, call.operands, call.node.regions);
   const Tensor x = results[0];
-  ir::Pullback pullback =
-      [node = Tensor::of(&call.node), x,
-       operands = std::vector<Tensor>(call.operands.begin(), call.operands.end()),
-       perturbed = call.perturbed, &derivatives = call.derivatives](
-          std::span<const Tensor> cotangents, const ir::Cotangents& of_operands) {
-        if (cotangents[0].empty()) return;
-        const ir::Node& system = *node.node();
-        const Tensor u = defined_call_again(system, with_captures(cotangents[0], operands),
-                                            regions_of_transpose(system))[0];
-        of_operands.add(0, u);
-        Flags of_captures = perturbed;
-        of_captures[0] = false;
-        if (std::find(of_captures.begin(), of_captures.end(), true) == of_captures.end()) return;
-        const ir::Reverse product = derivatives.reverse(
-            system.regions[1], with_captures(x, operands), of_captures, Flags{true});
-        ir::Cotangents sums;
-        sums.append(nullptr);
-        for (std::size_t i = 1; i < of_operands.size(); i++) sums.append(of_operands[i]);
-        product.pullback(std::array{-u}, sums.telling_as(of_operands));
-      };
+  ir::Pullback pullback = [node = Tensor::of(&call.node), x,
+                           operands =
+                               std::vector<Tensor>(call.operands.begin(), call.operands.end()),
+                           perturbed = call.perturbed,
+                           &derivatives = call.derivatives](std::span<const Tensor> cotangents,
+                                                            const ir::Cotangents& of_operands) {
+    if (cotangents[0].empty()) return;
+    const ir::Node& system = *node.node();
+    const Tensor u = defined_call_again(system, with_first(cotangents[0], captures_of(operands)),
+                                        regions_of_transpose(system))[0];
+    of_operands.add(0, u);
+    pull_back_to_captures(derivatives, system.regions[1], x, captures_of(operands), perturbed, u,
+                          of_operands);
+  };
   return {std::move(results), std::move(pullback)};
 }
 

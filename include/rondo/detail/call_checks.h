@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rondo/detail/call_with.h"
+#include "rondo/detail/mapped_tree.h"
 #include "rondo/detail/why.h"
 #include "rondo/error.h"
 #include "rondo/reflect.h"
@@ -59,45 +60,13 @@ constexpr bool corresponds() {
 // The corresponding tree.
 template <class To, class From>
 To correspondent(const From& from, SourceLocation at) {
-  constexpr TreeKind kind = kTreeKind<To>;
-  [[maybe_unused]] const auto each = [&at]<class... Children>(TypeList<Children...>) {
-    return [&at](const auto&... children) {
-      return To{correspondent<std::remove_cvref_t<Children>>(children, at)...};
-    };
-  };
-  if constexpr (kind == TreeKind::kLeaf) {
-    if constexpr (std::is_constructible_v<Tensor, const From&, SourceLocation>) {
-      return Tensor(from, at);
+  return mapped_tree<To>(from, [&at]<class Leaf>(const auto& leaf) -> Leaf {
+    if constexpr (std::is_constructible_v<Tensor, decltype(leaf), SourceLocation>) {
+      return Tensor(leaf, at);
     } else {
-      return from;
+      return leaf;
     }
-  } else if constexpr (kind == TreeKind::kTuple) {
-    return std::apply(each(children_t<To>{}), from);
-  } else if constexpr (kind == TreeKind::kStruct) {
-    return apply_fields(each(children_t<To>{}), from);
-  } else if constexpr (kind == TreeKind::kOwnFields) {
-    To result;
-    [&]<std::size_t... I>(auto&& to, const auto& given, std::index_sequence<I...>) {
-      ((std::get<I>(to) =
-            correspondent<std::remove_cvref_t<decltype(std::get<I>(to))>>(std::get<I>(given), at)),
-       ...);
-    }
-    (tree_fields(result), own_fields_of(from),
-     std::make_index_sequence<std::tuple_size_v<decltype(tree_fields(result))>>{});
-    return result;
-  } else if constexpr (kind == TreeKind::kMap) {
-    To result;
-    for (const auto& [key, element] : from)
-      result.emplace(key, correspondent<typename To::mapped_type>(element, at));
-    return result;
-  } else {
-    To result{};
-    std::size_t i = 0;
-    if constexpr (kind == TreeKind::kVector) result.resize(from.size());
-    for (const auto& element : from)
-      result[i++] = correspondent<typename To::value_type>(element, at);
-    return result;
-  }
+  });
 }
 
 // Arg with Tensors in place of arrays of other libraries, which are converted at once.

@@ -5,16 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "rondo/array_adaptor.h"
 #include "rondo/detail/call_checks.h"
 #include "rondo/detail/eigen.h"
 #include "rondo/detail/evaluate.h"
 #include "rondo/detail/leaves.h"
-#include "rondo/detail/reflect.h"
+#include "rondo/detail/mapped_tree.h"
 #include "rondo/detail/tree.h"
 #include "rondo/error.h"
 #include "rondo/literal.h"
@@ -103,46 +101,17 @@ constexpr bool becomes() {
 /// A tree of values from one of Tensors or Literals.
 template <class To, class From>
 To values_of(const From& from, SourceLocation at) {
-  constexpr TreeKind kind = kTreeKind<To>;
-  [[maybe_unused]] const auto each = [&at]<class... Children>(TypeList<Children...>) {
-    return [&at](const auto&... children) {
-      return To{values_of<std::remove_cvref_t<Children>>(children, at)...};
-    };
-  };
-  if constexpr (std::is_same_v<From, To>) {
-    return from;
-  } else if constexpr (AdaptedResult<To>) {
-    return ArrayAdaptor<To>::from(value_of_leaf(from, at), at);
-  } else if constexpr (kind == TreeKind::kLeaf && HostScalar<To>) {
-    return value_of_leaf(from, at).template item<To>();
-  } else if constexpr (kind == TreeKind::kLeaf) {
-    return To(value_of_leaf(from, at));
-  } else if constexpr (kind == TreeKind::kTuple) {
-    return std::apply(each(children_t<To>{}), from);
-  } else if constexpr (kind == TreeKind::kStruct) {
-    return apply_fields(each(children_t<To>{}), from);
-  } else if constexpr (kind == TreeKind::kOwnFields) {
-    To result;
-    [&]<std::size_t... I>(auto&& to, const auto& given, std::index_sequence<I...>) {
-      ((std::get<I>(to) =
-            values_of<std::remove_cvref_t<decltype(std::get<I>(to))>>(std::get<I>(given), at)),
-       ...);
+  return mapped_tree<To>(from, [&at]<class Leaf>(const auto& leaf) -> Leaf {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(leaf)>, Leaf>) {
+      return leaf;
+    } else if constexpr (AdaptedResult<Leaf>) {
+      return ArrayAdaptor<Leaf>::from(value_of_leaf(leaf, at), at);
+    } else if constexpr (HostScalar<Leaf>) {
+      return value_of_leaf(leaf, at).template item<Leaf>();
+    } else {
+      return Leaf(value_of_leaf(leaf, at));
     }
-    (tree_fields(result), own_fields_of(from),
-     std::make_index_sequence<std::tuple_size_v<decltype(tree_fields(result))>>{});
-    return result;
-  } else if constexpr (kind == TreeKind::kMap) {
-    To result;
-    for (const auto& [key, element] : from)
-      result.emplace(key, values_of<typename To::mapped_type>(element, at));
-    return result;
-  } else {
-    To result{};
-    std::size_t i = 0;
-    if constexpr (kind == TreeKind::kVector) result.resize(from.size());
-    for (const auto& element : from) result[i++] = values_of<typename To::value_type>(element, at);
-    return result;
-  }
+  });
 }
 
 /// Whether a T that is moved from can give its memory to a literal.

@@ -61,4 +61,34 @@ class Digits {
   std::size_t size_ = 0;
 };
 
+/// Formats a T as text by `Text`, a library's formatter of std::string_view.
+template <class Text, class T>
+struct FormatterBy : Text {
+  template <class Context>
+  auto format(const T& value, Context& context) const {
+    return Text::format(formatted(value), context);
+  }
+};
+
+/// The same with the digits of floats.
+template <class Text, class T>
+struct DigitsFormatterBy : FormatterBy<Text, T> {
+  template <class Context>
+  constexpr auto parse(Context& context) {
+    auto end = context.begin();
+    while (end != context.end() && *end != '}') ++end;
+    const std::string_view spec(context.begin(), end);
+    return digits_.take(spec) ? end : Text::parse(context);
+  }
+
+  template <class Context>
+  auto format(const T& value, Context& context) const {
+    if (!digits_.given()) return FormatterBy<Text, T>::format(value, context);
+    return Text::format(digits_.text_of(value), context);
+  }
+
+ private:
+  Digits digits_;
+};
+
 }  // namespace rondo::detail
