@@ -32,7 +32,7 @@ class Gmres {
  public:
   Gmres(const VectorFunction& matvec, const Tensor& b, const KrylovLimits& limits,
         SourceLocation at)
-      : matvec_(matvec), b_(b), limits_(limits), at_(at), goal_(norm_of(b) * limits.tolerance) {}
+      : matvec_(matvec), b_(b), limits_(limits), at_(at), goal_(length_of(b) * limits.tolerance) {}
 
   std::vector<Tensor> solve() const {
     const auto goes_on = [&](const Cycle& s) {
@@ -40,13 +40,11 @@ class Gmres {
     };
     const Cycle end = while_loop(
         goes_on, [&](const Cycle& s) { return cycle(s); },
-        Cycle{zeros(b_.type()), b_, norm_of(b_), 0}, {.name = "gmres"}, at_);
+        Cycle{zeros(b_.type()), b_, length_of(b_), 0}, {.name = "gmres"}, at_);
     return {end.x, end.norm, end.iterations, end.norm <= goal_};
   }
 
  private:
-  static Tensor norm_of(const Tensor& x) { return sqrt(dot(x, x)); }
-
   Cycle cycle(const Cycle& s) const {
     const std::int64_t m = limits_.restart;
     const DType dtype = b_.dtype();
@@ -68,7 +66,7 @@ class Gmres {
         squeeze(triangular_solve(end.triangle, expand_dims(known, 1), {.lower = false}), {1});
     const Tensor x = s.x + dot(weights, slice(end.vectors, {0, 0}, {m, b_.dim(0)}));
     const Tensor residual = b_ - matvec_(x);
-    return {x, residual, norm_of(residual), s.iterations + end.size};
+    return {x, residual, length_of(residual), s.iterations + end.size};
   }
 
   Basis extended(const Basis& k) const {
@@ -78,7 +76,7 @@ class Gmres {
     w = w - dot(first, k.vectors);
     const Tensor second = dot(k.vectors, w);
     w = w - dot(second, k.vectors);
-    const Tensor length = norm_of(w);
+    const Tensor length = length_of(w);
     Tensor column = fori_loop(
         0, k.size,
         [&](Tensor i, Tensor h) {

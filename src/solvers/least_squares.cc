@@ -61,21 +61,20 @@ class Fit {
  private:
   bool is_damped() const { return options_.method == LeastSquares::kLevenbergMarquardt; }
   Tensor number(double value) const { return full({call_.dtype(), {}}, value); }
-  static Tensor norm_of(const Tensor& x) { return sqrt(dot(x, x)); }
 
   FitState step(const FitState& s) const {
     const Tensor jacobian = jacfwd([&](const Tensor& x) { return residuals_(x); })(s.x);
     const Tensor columns = sqrt(sum(square(jacobian), {0}));
     const Tensor larger = maximum(s.scale, columns), scale = where(larger == 0, 1, larger);
-    const Tensor slopes = dot(s.residuals, jacobian), norm = norm_of(s.residuals);
+    const Tensor slopes = dot(s.residuals, jacobian), norm = length_of(s.residuals);
     const Tensor products = columns * norm;
     const Tensor cosine =
         largest(where(products > 0, slopes / where(products > 0, products, 1), 0));
     const Tensor is_flat = cosine <= options_.gradient_tolerance;
 
     const FitTrial end = is_damped() ? damped(s, jacobian, scale, slopes) : full_step(s, jacobian);
-    const Tensor is_short =
-        norm_of(scale * end.step) <= options_.step_tolerance * norm_of(scale * (s.x + end.step));
+    const Tensor is_short = length_of(scale * end.step) <=
+                            options_.step_tolerance * length_of(scale * (s.x + end.step));
     const Tensor lows = s.lows + convert(is_lost(s, end.predicted), DType::kS32);
     const Tensor moves = end.accepted & !is_flat;
     return {where(moves, s.x + end.step, s.x),

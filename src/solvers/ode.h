@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "rondo/tensor.h"
 #include "solvers/vectors.h"
@@ -18,15 +17,19 @@ struct OdeStep {
   Tensor y, slope, error, dense;
 };
 
-/// How an adaptive method changes its step by the size e of its error, relative to the tolerance:
-/// by 0.9 e^-exponent last^memory, where `last` is the size before.
-struct OdeControl {
-  double exponent = 0, memory = 0;
-};
-
 /// `slope` is dy/ds at y, s.
-using OdeMethod = std::function<OdeStep(const SlopeFunction& f, const Tensor& y,
-                                        const Tensor& slope, const Tensor& s, const Tensor& h)>;
+using OdeStepFunction = OdeStep (*)(const SlopeFunction& f, const Tensor& y, const Tensor& slope,
+                                    const Tensor& s, const Tensor& h);
+
+/// What is known of a method.
+struct OdeMethod {
+  OdeStepFunction step;
+  /// The error of a step of length h is as h^order; 0 for a method with fixed steps.
+  double order = 0;
+  /// The power of the size of the error before in the length of the next step.
+  double memory = 0;
+  bool is_adaptive() const { return order > 0; }
+};
 
 OdeStep dormand_prince(const SlopeFunction& f, const Tensor& y, const Tensor& slope,
                        const Tensor& s, const Tensor& h);

@@ -23,6 +23,18 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+OdeMethod method_of(Ode method) {
+  switch (method) {
+    case Ode::kRungeKutta4:
+      return {.step = runge_kutta4};
+    case Ode::kRosenbrock:
+      return {.step = rosenbrock, .order = 3};
+    case Ode::kDormandPrince:
+      break;
+  }
+  return {.step = dormand_prince, .order = 5, .memory = 0.04};  // the numbers of DOPRI5
+}
+
 /// After the last accepted step, which began at `from` and has the length `length`. `next` is the
 /// length to try, `size` the size of the last error, `event` the value of the event.
 struct OdeState {
@@ -40,7 +52,7 @@ class Integration {
               const detail::OdeLimits& limits)
       : call_(call),
         limits_(limits),
-        method_(static_cast<Ode>(limits.method)),
+        method_(method_of(limits.method)),
         rows_(times.dim(0)),
         first_(times[0]),
         direction_(stop_gradient(where(times[rows_ - 1] < first_, full(first_.type(), -1), 1))),
@@ -61,7 +73,6 @@ class Integration {
   }
 
  private:
-  bool is_adaptive() const { return method_ != Ode::kRungeKutta4; }
   Tensor time_of(const Tensor& s) const { return first_ + direction_ * s; }
   Tensor number(double value) const { return full({call_.dtype(), {}}, value); }
   Tensor event_at(const Tensor& y, const Tensor& s) const {
@@ -81,7 +92,7 @@ class Integration {
                          stack({y, none, none, none, none}, 0),
                          zero,
                          number(1),
-                         is_adaptive() ? first_length(y, slope) : zero,
+                         method_.is_adaptive() ? first_length(y, slope) : zero,
                          number(1),
                          false,
                          stop_gradient(event_at(y, zero)),
@@ -110,7 +121,7 @@ class Integration {
     // The end of the step, exactly, where it is limited by a time.
     Tensor limit = stop_gradient(targets_)[rows_ - 1], length = s.next;
     Tensor ends = s.s + length >= limit;
-    if (!is_adaptive()) {
+    if (!method_.is_adaptive()) {
       limit = targets_[row];
       const Tensor gap = limit - targets_[maximum(row - 1, 0)];
       const Tensor left = round((limit - s.s) / gap * static_cast<double>(limits_.substeps));
@@ -118,7 +129,7 @@ class Integration {
       length = (limit - s.s) / maximum(left, 1);
     }
     const Tensor h = where(ends, limit - s.s, length);
-    const OdeStep step = one_step(s, h);
+    const OdeStep step = method_.step(f_, s.y, s.slope, s.s, h);
     const Tensor size = step.error.empty() ? number(0) : size_of(step.error, s.y, step.y);
     const Tensor accepted = size <= 1;
     const Tensor event = stop_gradient(event_at(step.y, s.s + h));
@@ -132,24 +143,12 @@ class Integration {
             chosen(step.dense, s.dense),
             chosen(s.s, s.from),
             chosen(h, s.length),
-            is_adaptive() ? h * factor(s, size) : s.next,
+            method_.is_adaptive() ? h * factor(s, size) : s.next,
             chosen(maximum(size, 1e-4), s.size),
             !accepted,
             chosen(event, s.event),
             crosses,
             s.steps + 1};
-  }
-
-  OdeStep one_step(const OdeState& s, const Tensor& h) const {
-    switch (method_) {
-      case Ode::kRungeKutta4:
-        return runge_kutta4(f_, s.y, s.slope, s.s, h);
-      case Ode::kRosenbrock:
-        return rosenbrock(f_, s.y, s.slope, s.s, h);
-      case Ode::kDormandPrince:
-        break;
-    }
-    return dormand_prince(f_, s.y, s.slope, s.s, h);
   }
 
   /// The size of an error relative to the tolerance, which is 1 if it is just small enough. NaN
@@ -161,17 +160,16 @@ class Integration {
   }
   static Tensor root_mean_square(const Tensor& x) { return sqrt(mean(square(x))); }
 
-  /// Of the length of the next step: by the sizes of the last two errors (Gustafsson, 1991; the
-  /// numbers of DOPRI5), by that of the last one after a rejected step.
+  /// Of the length of the next step: by the sizes of the last two errors (Gustafsson, 1991), by
+  /// that of the last one after a rejected step.
   Tensor factor(const OdeState& s, const Tensor& size) const {
-    const bool has_memory = method_ == Ode::kDormandPrince;
-    const double memory = has_memory ? 0.04 : 0;
-    const double order = has_memory ? 0.2 : 1.0 / 3, exponent = order - 0.75 * memory;
+    const double power = 1 / method_.order;
     const Tensor small = maximum(size, 1e-10);
-    const Tensor smooth = 0.9 * pow(small, -exponent) * pow(s.size, memory);
+    const Tensor smooth =
+        0.9 * pow(small, 0.75 * method_.memory - power) * pow(s.size, method_.memory);
     const Tensor most = where(s.rejected, number(1), 10);
     return where(size <= 1, clamp(number(0.2), smooth, most),
-                 clamp(number(0.2), 0.9 * pow(small, -order), number(1)));
+                 clamp(number(0.2), 0.9 * pow(small, -power), number(1)));
   }
 
   /// Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, II.4.
@@ -186,9 +184,8 @@ class Integration {
     const Tensor moved = stop_gradient(f_(y + guess * slope, guess));
     const Tensor bend = root_mean_square((moved - slope) / scale) / where(guess > 0, guess, 1);
     const Tensor largest_rate = maximum(speed, bend);
-    const double order = method_ == Ode::kDormandPrince ? 5 : 3;
     const Tensor other = where(largest_rate <= 1e-15, maximum(1e-6, guess * 1e-3),
-                               pow(0.01 / maximum(largest_rate, 1e-15), 1 / order));
+                               pow(0.01 / maximum(largest_rate, 1e-15), 1 / method_.order));
     return minimum(100 * guess, other);
   }
 
@@ -236,7 +233,7 @@ class Integration {
 
   const SolverCall& call_;
   const detail::OdeLimits& limits_;
-  Ode method_;
+  OdeMethod method_;
   std::int64_t rows_;
   Tensor first_, direction_, targets_;
   SlopeFunction f_;

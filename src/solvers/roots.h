@@ -13,8 +13,8 @@ namespace rondo::solvers {
 /// What is known of the Jacobian of an equation.
 enum class JacobianKind : std::uint8_t { kGeneral, kSymmetric };
 
-/// Up to this size the derivative of a root is computed by the whole Jacobian, beyond by products
-/// with it.
+// Threshold: Unknowns up to which the derivative of a root takes the whole Jacobian, n directions
+// and an elimination, beyond products with it in an iteration. Not measured.
 inline constexpr std::int64_t kWholeJacobian = 64;
 
 /// What solve() returns: x and further results. x has the derivative of the root of `residual`, by

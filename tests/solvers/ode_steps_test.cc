@@ -15,7 +15,7 @@ using solvers::OdeStep;
 struct StepErrors {
   double end, middle, estimate;
 };
-StepErrors errors_of(const solvers::OdeMethod& method, double h) {
+StepErrors errors_of(solvers::OdeStepFunction method, double h) {
   const auto f = [](const Tensor& y, const Tensor& s) { return y * cos(s); };
   const auto exact = [](double s) { return std::exp(std::sin(s)); };
   const double s = 0.3;
@@ -26,7 +26,7 @@ StepErrors errors_of(const solvers::OdeMethod& method, double h) {
           step.error.empty() ? 0 : step.error[0].item<double>()};
 }
 /// The power of h with which they decrease.
-StepErrors powers_of(const solvers::OdeMethod& method, double h) {
+StepErrors powers_of(solvers::OdeStepFunction method, double h) {
   const StepErrors whole = errors_of(method, h), half = errors_of(method, h / 2);
   return {std::log2(whole.end / half.end), std::log2(whole.middle / half.middle),
           std::log2(whole.estimate / half.estimate)};

@@ -22,6 +22,7 @@ struct GmresOptions;
 struct LeastSquaresOptions;
 struct MinimizeOptions;
 struct RootOptions;
+enum class Ode : std::uint8_t;
 }  // namespace rondo
 
 namespace rondo::detail {
@@ -51,9 +52,9 @@ RONDO_API MinimumLeaves minimize(const RegionCallable& f, const Leaves& x0,
 RONDO_API MinimumLeaves least_squares(const RegionCallable& residuals, const Leaves& x0,
                                       const LeastSquaresOptions& options, SourceLocation at);
 
-/// OdeOptions on leaves; `method` is an Ode.
+/// OdeOptions on leaves.
 struct OdeLimits {
-  int method;
+  Ode method;
   double rtol, atol;
   std::int64_t max_steps, substeps;
   RegionCallable event;  // may be empty

@@ -27,14 +27,14 @@ struct Linear {
 struct ConjugateGradientOptions {
   /// Of |b - A x| / |b|. 0: eps^(3/4), with eps the distance of 1 and the next number of the dtype.
   double tolerance = 0;
-  /// 0: ten times the number of unknowns.
+  /// 0: ten times the number of unknowns, 10 000 at most.
   std::int64_t max_iterations = 0;
 };
 
 struct GmresOptions {
   /// As for conjugate_gradient.
   double tolerance = 0;
-  /// 0: ten times the number of unknowns, 10 000 at most.
+  /// As for conjugate_gradient.
   std::int64_t max_iterations = 0;
   /// Vectors that are kept before the method starts again; at most as many as there are unknowns.
   std::int64_t restart = 30;

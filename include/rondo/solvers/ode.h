@@ -69,12 +69,8 @@ template <class F, TensorTree T>
     const std::type_identity_t<OdeOptions<traced_t<T>>>& options = {}) {
   const SourceLocation at = times.at();
   const auto start = tree_cast<traced_t<T>>(y0, at);
-  detail::OdeLimits limits{static_cast<int>(options.method),
-                           options.rtol,
-                           options.atol,
-                           options.max_steps,
-                           options.substeps,
-                           {}};
+  detail::OdeLimits limits{options.method,    options.rtol,     options.atol,
+                           options.max_steps, options.substeps, {}};
   if (options.event) limits.event = detail::ode_function<false>(options.event, start, "odeint", at);
   const detail::OdeLeaves found =
       detail::odeint(detail::ode_function<true>(f, start, "odeint", at),
