@@ -18,7 +18,7 @@ set_target_properties(rondo_program PROPERTIES OUTPUT_NAME rondo)
 if(NOT RONDO_INSTALL)
   return()
 endif()
-install(TARGETS rondo_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS rondo_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
 if(CMAKE_CROSSCOMPILING)
   return() # the command itself writes the rest
 endif()
@@ -37,7 +37,7 @@ foreach(text IN ITEMS "man|rondo.1|${CMAKE_INSTALL_MANDIR}/man1"
     COMMAND rondo_program describe ${what} > "${path}"
     DEPENDS rondo_program
     VERBATIM)
-  install(FILES "${path}" DESTINATION "${destination}")
+  install(FILES "${path}" DESTINATION "${destination}" COMPONENT command)
   list(APPEND rondo_texts "${path}")
 endforeach()
 add_custom_target(rondo_command_texts ALL DEPENDS ${rondo_texts})

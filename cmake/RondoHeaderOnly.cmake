@@ -62,8 +62,9 @@ target_include_directories(
             $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 if(NOT BUILD_SHARED_LIBS)
+  # Of core a linker takes only what the text does not define.
   target_link_libraries(rondo_header_only INTERFACE rondo_compiler_archive rondo_pjrt_archive
-                                                    rondo_rest_archive)
+                                                    rondo_core_archive)
 endif()
 # A product and a sum are rounded twice on every processor: results have the bits of the program.
 target_compile_options(rondo_header_only INTERFACE -ffp-contract=off)

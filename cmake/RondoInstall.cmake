@@ -3,6 +3,9 @@
 
 include(CMakePackageConfigHelpers)
 
+# For packages (RondoPackages.cmake): all but the command is for development.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+
 set(rondo_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/rondo")
 
 install(

@@ -214,26 +214,20 @@ if(BUILD_SHARED_LIBS)
   endforeach()
 else()
   set(rondo_type STATIC_LIBRARY)
-  # For programs that have the text of core.
-  add_library(rondo_rest_archive STATIC $<TARGET_OBJECTS:rondo_ops_objects>
-                                        $<TARGET_OBJECTS:rondo_loops_objects>)
   add_library(
     rondo_core_archive STATIC $<TARGET_OBJECTS:rondo_text_objects> $<TARGET_OBJECTS:rondo_ops_objects>
                               $<TARGET_OBJECTS:rondo_loops_objects>)
   foreach(part IN ITEMS compiler pjrt)
     add_library(rondo_${part}_archive STATIC $<TARGET_OBJECTS:rondo_${part}_objects>)
   endforeach()
-  foreach(part IN ITEMS core rest compiler pjrt)
+  foreach(part IN ITEMS core compiler pjrt)
     set_target_properties(rondo_${part}_archive PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo_${part}
                                                            EXPORT_NAME ${part}_archive)
   endforeach()
   foreach(part IN ITEMS core compiler pjrt)
     add_library(rondo_${part} INTERFACE)
   endforeach()
-  foreach(part IN ITEMS core rest)
-    target_link_libraries(rondo_${part}_archive INTERFACE ${RONDO_LINK_LIBRARIES}
-                                                          ${RONDO_OPTIONAL_LIBRARIES})
-  endforeach()
+  target_link_libraries(rondo_core_archive INTERFACE ${RONDO_LINK_LIBRARIES} ${RONDO_OPTIONAL_LIBRARIES})
   target_link_libraries(rondo_core INTERFACE rondo_core_archive)
   # A program has only the functions and data of core that it can reach.
   if(NOT RONDO_SANITIZE)
@@ -246,8 +240,7 @@ else()
   target_link_libraries(rondo_pjrt INTERFACE rondo_pjrt_archive rondo_core)
   add_library(rondo INTERFACE)
   target_link_libraries(rondo INTERFACE rondo_compiler rondo_pjrt)
-  list(APPEND rondo_libraries rondo_core_archive rondo_rest_archive rondo_compiler_archive
-                              rondo_pjrt_archive)
+  list(APPEND rondo_libraries rondo_core_archive rondo_compiler_archive rondo_pjrt_archive)
 endif()
 add_library(rondo::rondo ALIAS rondo)
 foreach(part IN ITEMS core compiler pjrt)

@@ -1,4 +1,4 @@
-# Outside projects that use Rondo in each of the ways it can be used: installed, as a subdirectory,
+# Outside projects that use Rondo in each of the ways it can be used: installed, by FetchContent,
 # header-only, and by pkg-config without CMake.
 
 set(packaging_prefix "${PROJECT_BINARY_DIR}/packaging/prefix")
@@ -34,9 +34,9 @@ function(rondo_add_packaging_test name)
   set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 1200 COST 1000)
 endfunction()
 
-rondo_add_packaging_test(add_subdirectory counting)
+rondo_add_packaging_test(fetch_content counting)
 # This one compiles the library in several units; the others have one large file each.
-set_tests_properties(package.add_subdirectory PROPERTIES PROCESSORS 2)
+set_tests_properties(package.fetch_content PROPERTIES PROCESSORS 2)
 if(RONDO_INSTALL)
   rondo_add_packaging_test(find_package house sketch SIZE_LIMIT 4200000)
   rondo_add_packaging_test(header_only growth)
@@ -56,4 +56,21 @@ if(RONDO_INSTALL AND RONDO_PKG_CONFIG)
       "${CMAKE_CURRENT_LIST_DIR}/use_pkg_config.cmake")
   set_tests_properties(package.pkg_config PROPERTIES LABELS package TIMEOUT 300 FIXTURES_REQUIRED
                                                      rondo_installed)
+endif()
+
+# Debian packages on a tree of Debian that has nothing else: needs root, mmdebstrap and a mirror.
+find_program(RONDO_MMDEBSTRAP mmdebstrap)
+if(TARGET rondo_program
+   AND RONDO_INSTALL
+   AND RONDO_MMDEBSTRAP
+   AND CMAKE_BUILD_TYPE STREQUAL "Release"
+   AND NOT BUILD_SHARED_LIBS)
+  add_test(
+    NAME package.debian
+    COMMAND
+      "${CMAKE_COMMAND}" "-DBINARY_DIR=${PROJECT_BINARY_DIR}" "-DCPACK=${CMAKE_CPACK_COMMAND}"
+      "-DMMDEBSTRAP=${RONDO_MMDEBSTRAP}" "-DPROJECT_DIR=${CMAKE_CURRENT_LIST_DIR}/find_package"
+      "-DTREE=${PROJECT_BINARY_DIR}/packaging/debian" -P "${CMAKE_CURRENT_LIST_DIR}/debian.cmake")
+  set_tests_properties(package.debian PROPERTIES LABELS package TIMEOUT 900 SKIP_REGULAR_EXPRESSION
+                                                                            "SKIPPED: ")
 endif()
