@@ -1,4 +1,4 @@
-"""Where lessons and pages use a declaration, so that each entry of the reference leads to code that tests run."""
+"""Where lessons and pages use a declaration: the tests run the lessons, and compile some of the pages (docs_test.py)."""
 import dataclasses
 import re
 

@@ -40,10 +40,6 @@ class FrameWorker extends EventTarget {
     else this.#waiting.push(data);
   }
 
-  addEventListener(type, listener, options) {
-    super.addEventListener(type, listener, options);
-  }
-
   set onmessage(listener) {
     this.addEventListener("message", listener);
   }
