@@ -1,7 +1,12 @@
 // Loops and branches as C.
 #include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "c/types.h"
 #include "c/writer.h"
 #include "lower/opcodes.h"
@@ -130,24 +135,42 @@ void Writer::assign_carries(const std::vector<Carry>& carries) {
     std::string name = state(carry.param).expression.text;
     if (next.text != name) steps.push_back({&carry, std::move(name), std::move(next)});
   }
-  // All at once: one is assigned when no other one reads it any more.
-  while (!steps.empty()) {
-    const auto is_free = [&](const Step& step) {
-      return std::none_of(steps.begin(), steps.end(), [&](const Step& other) {
-        return &other != &step && std::count(other.next.carried.begin(), other.next.carried.end(),
-                                             step.carry->param) > 0;
-      });
-    };
-    const auto next = std::find_if(steps.begin(), steps.end(), is_free);
-    if (next != steps.end()) {
-      line(fmt::format("{} = {};", next->name, next->next.text));
-      steps.erase(next);
-      continue;
+  // All at once: one is assigned when no other one reads it any more, the first of those first.
+  absl::flat_hash_map<Value, std::size_t> step_of;
+  for (std::size_t i = 0; i < steps.size(); i++) step_of.emplace(steps[i].carry->param, i);
+  std::vector<std::vector<std::size_t>> reads(steps.size());  // steps whose carry this one reads
+  std::vector<std::size_t> readers(steps.size());
+  for (std::size_t i = 0; i < steps.size(); i++) {
+    for (const Value param : steps[i].next.carried) {
+      const auto read = step_of.find(param);
+      if (read != step_of.end() && read->second != i) reads[i].push_back(read->second);
     }
-    Step& first = steps.front();
-    const std::string saved = names_.unique(first.name + "_next", "next");
-    line(fmt::format("{} = {};", constant_variable(first.carry->param, saved), first.next.text));
-    first.next = {saved};
+    for (const std::size_t read : reads[i]) readers[read]++;
+  }
+  std::set<std::size_t> waiting, ready;
+  for (std::size_t i = 0; i < steps.size(); i++) (readers[i] == 0 ? ready : waiting).insert(i);
+  const auto reads_no_more = [&](std::size_t i) {
+    for (const std::size_t read : reads[i]) {
+      if (--readers[read] > 0) continue;
+      waiting.erase(read);
+      ready.insert(read);
+    }
+    reads[i].clear();
+  };
+  while (!ready.empty() || !waiting.empty()) {
+    const bool is_free = !ready.empty();
+    const std::size_t next = is_free ? *ready.begin() : *waiting.begin();
+    Step& step = steps[next];
+    if (is_free) {
+      line(fmt::format("{} = {};", step.name, step.next.text));
+      ready.erase(next);
+    } else {
+      const std::string saved = names_.unique(step.name + "_next", "next");
+      line(fmt::format("{} = {};", constant_variable(step.carry->param, saved), step.next.text));
+      step.next = {saved};
+      waiting.erase(next);
+    }
+    reads_no_more(next);
   }
 }
 

@@ -405,6 +405,7 @@ std::vector<Element> Lowerer::last_singles(const Construct& construct, Value tri
     init.insert(init.end(), before(i).begin(), before(i).end());
   }
   if (singles.empty()) return {};
+  const std::vector<std::string> names = parts.body.param_names();
   const std::uint32_t loop = builder_.begin_for(builder_.index(0), trips, 1, init);
   // None of them depends on values that differ by lane.
   std::vector<Element> arguments(parts.before + parts.operands.size());
@@ -416,7 +417,7 @@ std::vector<Element> Lowerer::last_singles(const Construct& construct, Value tri
     Element& element = arguments[parts.before + i] = before(i);
     if (i >= node->types.size()) continue;
     for (Value& part : element) part = builder_.program().fors[loop].carries[next++].param;
-    note_element(parts, i, element);
+    note_element(names[parts.before + i], parts.operands[i].type(), element);
   }
   const auto other = [&](const Node& inner, std::span<const Element>) -> std::vector<Element> {
     throw InternalError("a single element of a loop over lanes has no code", inner.location());

@@ -158,35 +158,36 @@ void Lowerer::take_parameters(Construct& construct) {
   note_carries(construct);
 }
 
-void Lowerer::note_carry(const LoopParts& parts, std::size_t carry, lower::Variable::Kind kind,
-                         Value value, std::string_view suffix) {
+void Lowerer::note_element(std::string_view name, const TensorType& type, const Element& element) {
   if (!options_.variables) return;
-  builder_.program().variables.push_back(
-      {parts.body.param_names()[parts.before + carry] + std::string(suffix), kind, innermost_loop(),
-       value, parts.operands[carry].type()});
-}
-
-void Lowerer::note_element(const LoopParts& parts, std::size_t carry, const Element& element) {
   const bool is_complex = element.size() == 2;
   for (std::size_t part = 0; part < element.size(); part++) {
     const char* const suffix = !is_complex ? "" : part == 0 ? "_re" : "_im";
-    note_carry(parts, carry, lower::Variable::Kind::kElement, element[part], suffix);
+    builder_.program().variables.push_back({std::string(name) + suffix,
+                                            lower::Variable::Kind::kElement, innermost_loop(),
+                                            element[part], type});
   }
 }
 
 void Lowerer::note_carries(const Construct& construct) {
   if (!options_.variables) return;
+  using Kind = lower::Variable::Kind;
   const LoopParts parts(*construct.node);
+  const std::vector<std::string> names = parts.body.param_names();
+  std::vector<lower::Variable>& variables = builder_.program().variables;
   for (std::size_t i = 0; i < construct.carried.size(); i++) {
     const Place& now = construct.arguments[i];
+    const std::string& name = names[parts.before + i];
+    const TensorType& type = parts.operands[i].type();
     if (now.kind == Place::Kind::kTape) continue;
     if (now.in_registers()) {
-      note_element(parts, i, now.element);
+      note_element(name, type, now.element);
       continue;
     }
-    note_carry(parts, i, lower::Variable::Kind::kArray, now.pointer);
+    variables.push_back({name, Kind::kArray, innermost_loop(), now.pointer, type});
     const Value spare = construct.carried[i].double_buffer;
-    if (spare != lower::kNone) note_carry(parts, i, lower::Variable::Kind::kSpare, spare, "_next");
+    if (spare != lower::kNone)
+      variables.push_back({name + "_next", Kind::kSpare, innermost_loop(), spare, type});
   }
 }
 

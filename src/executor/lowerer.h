@@ -329,9 +329,7 @@ class Lowerer {
   void take_parameters(Construct& construct);
   /// Adds variables of the innermost loop to the program, if they are asked for.
   void note_carries(const Construct& construct);
-  void note_carry(const LoopParts& parts, std::size_t carry, lower::Variable::Kind kind,
-                  Value value, std::string_view suffix = "");
-  void note_element(const LoopParts& parts, std::size_t carry, const Element& element);
+  void note_element(std::string_view name, const TensorType& type, const Element& element);
   void note_index(const Construct& construct, Value index);
   /// Packs loop-invariant matrices that the loop multiplies by, once, in the order in which
   /// products read them.

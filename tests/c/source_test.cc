@@ -100,6 +100,29 @@ TEST_F(InC, NamesThatCHasOrCommentsEndWithAreMended) {
     EXPECT_EQ(difference(got[i], want[i], kExactly), "");
 }
 
+/// b and c read each other's carry, and b reads a's, which is in no cycle: a was saved again and
+/// again, without end.
+TEST_F(InC, CarriesThatReadOneAnother) {
+  struct Three {
+    Tensor a, b, c;
+  };
+  const auto step = [](Tensor, Three s) { return Three{s.a * 2.0f, s.c + s.a, s.b}; };
+  const Function program = trace(
+      [&](Tensor x) {
+        return fori_loop(0, 5, step, Three{x, x + 1.0f, x + 2.0f});
+      },
+      f32());
+  float a = 0.5f, b = 1.5f, c = 2.5f;
+  for (int i = 0; i < 5; i++) {
+    const float next = c + a;
+    a *= 2, c = b, b = next;
+  }
+  const std::vector<Literal> got = run_c(program, {Literal::scalar(0.5f)});
+  EXPECT_EQ(got[0].item<float>(), a);
+  EXPECT_EQ(got[1].item<float>(), b);
+  EXPECT_EQ(got[2].item<float>(), c);
+}
+
 TEST_F(InC, SmallNumbersAreBytes) {
   const Function program =
       trace([](const Tensor& x, const Tensor& n) { return std::pair(x * x + x, n + n); },
