@@ -22,6 +22,8 @@
 
 namespace rondo {
 
+/// How a type T of another library converts to and from a Literal: specialized for each such type,
+/// as this header describes. There is no definition for other types.
 template <class T>
 struct ArrayAdaptor;
 

@@ -21,6 +21,7 @@ enum class CMath : std::uint8_t {
   kLibm,   // those of <math.h>, which are smaller, and differ in their last bits by library
 };
 
+/// Options of to_c_source.
 struct COptions {
   /// Of the function, and the beginning of the names of its types. Empty: that of the program.
   std::string name = {};
@@ -38,6 +39,8 @@ struct COptions {
   bool test_main = false;
 };
 
+/// What to_c_source returns: the texts of the source file and of its header, and the bytes of
+/// memory that a call takes beside its arguments and results (0 if there is none).
 struct CSource {
   std::string source, header;
   std::int64_t workspace_bytes = 0;

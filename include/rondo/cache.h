@@ -19,6 +19,7 @@ struct CacheStats {
   std::int64_t hits = 0;
   std::int64_t misses = 0;
 };
+/// The statistics of the caches now, of all threads together.
 RONDO_API CacheStats executable_cache();
 
 /// Releases all cached executables. Runs in progress are not affected; the next evaluation of a

@@ -89,6 +89,7 @@ template <class F, class... Args>
 using call_result_t = decltype(call_with(std::declval<std::remove_reference_t<F>&>(),
                                          std::declval<const std::decay_t<Args>&>()...));
 
+/// What call_with_trailing returns.
 template <class F, class State, class Trailing>
 using call_trailing_result_t = decltype(call_with_trailing(
     std::declval<std::remove_reference_t<F>&>(), std::declval<const std::decay_t<State>&>(),

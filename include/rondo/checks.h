@@ -15,6 +15,7 @@ namespace rondo {
 /// How the functions of a text did that hold operations `check.*`.
 struct CheckReport {
   std::int64_t passed = 0, failed = 0, skipped = 0;  // functions
+  /// How one function did.
   struct Function {
     std::string name;
     std::int64_t line = 0;

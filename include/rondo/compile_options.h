@@ -23,6 +23,7 @@ enum class Executor : std::uint8_t {
   kCompiled,
 };
 
+/// How compile, and through it jit and native, turn a program into an executable.
 struct CompileOptions {
   /// False: the graph as it is, node by node, without any pass.
   bool optimize = true;

@@ -21,6 +21,7 @@ enum class DType : std::uint8_t {
 };
 // clang-format on
 
+/// The number of dtypes; their values are 0 to kDTypeCount - 1.
 inline constexpr int kDTypeCount = 27;
 
 namespace detail {
@@ -35,23 +36,30 @@ constexpr std::int64_t byte_width(DType dtype) noexcept {
   return static_cast<int>(dtype) < kDTypeCount ? detail::kByteWidths[static_cast<int>(dtype)] : 0;
 }
 
+/// Whether the dtype is kPred.
 constexpr bool is_pred(DType t) noexcept { return t == DType::kPred; }
 /// Integers of 2 and 4 bits, floats of 4 and 8. They store numbers, one in a byte, and an integer
 /// as the byte that has its value. What computes with them does so in f32, s8 or u8 and rounds or
 /// wraps the result.
 constexpr bool is_small(DType t) noexcept { return t >= DType::kS2; }
+/// Whether the dtype is one of s2, s4 and s8 to s64.
 constexpr bool is_signed_integer(DType t) noexcept {
   return (t >= DType::kS8 && t <= DType::kS64) || t == DType::kS2 || t == DType::kS4;
 }
+/// Whether the dtype is one of u2, u4 and u8 to u64. pred is not.
 constexpr bool is_unsigned_integer(DType t) noexcept {
   return (t >= DType::kU8 && t <= DType::kU64) || t == DType::kU2 || t == DType::kU4;
 }
+/// Whether the dtype is a signed or an unsigned integer. pred is not.
 constexpr bool is_integer(DType t) noexcept {
   return (t >= DType::kS8 && t <= DType::kU64) || (t >= DType::kS2 && t <= DType::kU4);
 }
+/// Whether the dtype is a real float: f16, bf16, f32, f64, or one of 4 or 8 bits. Complex dtypes
+/// are not.
 constexpr bool is_floating(DType t) noexcept {
   return (t >= DType::kF16 && t <= DType::kF64) || t >= DType::kF4E2M1FN;
 }
+/// Whether the dtype is c64 or c128.
 constexpr bool is_complex(DType t) noexcept { return t == DType::kC64 || t == DType::kC128; }
 
 /// The bits of a number: fewer than those of its bytes for integers of 2 and 4 bits and f4.
@@ -146,17 +154,29 @@ struct SmallNumber {
   }
 };
 
+/// An element of s2: -2 to 1.
 using int2 = SmallNumber<DType::kS2>;
+/// An element of u2: 0 to 3.
 using uint2 = SmallNumber<DType::kU2>;
+/// An element of s4: -8 to 7.
 using int4 = SmallNumber<DType::kS4>;
+/// An element of u4: 0 to 15.
 using uint4 = SmallNumber<DType::kU4>;
+/// An element of f4e2m1fn: 0 and 0.5 to 6 in magnitude.
 using float4_e2m1fn = SmallNumber<DType::kF4E2M1FN>;
+/// An element of f8e3m4: 2^-6 to 15.5 in magnitude, or 0.
 using float8_e3m4 = SmallNumber<DType::kF8E3M4>;
+/// An element of f8e4m3: 2^-9 to 240 in magnitude, or 0.
 using float8_e4m3 = SmallNumber<DType::kF8E4M3>;
+/// An element of f8e4m3fn: 2^-9 to 448 in magnitude, or 0.
 using float8_e4m3fn = SmallNumber<DType::kF8E4M3FN>;
+/// An element of f8e4m3b11fnuz: 2^-13 to 30 in magnitude, or 0.
 using float8_e4m3b11fnuz = SmallNumber<DType::kF8E4M3B11FNUZ>;
+/// An element of f8e4m3fnuz: 2^-10 to 240 in magnitude, or 0.
 using float8_e4m3fnuz = SmallNumber<DType::kF8E4M3FNUZ>;
+/// An element of f8e5m2: 2^-16 to 57344 in magnitude, or 0.
 using float8_e5m2 = SmallNumber<DType::kF8E5M2>;
+/// An element of f8e5m2fnuz: 2^-17 to 57344 in magnitude, or 0.
 using float8_e5m2fnuz = SmallNumber<DType::kF8E5M2FNUZ>;
 
 namespace detail {

@@ -24,6 +24,7 @@
 
 namespace rondo {
 
+/// How often a loop ran in a run: a part of RunStats.
 struct LoopStats {
   std::string name;
   /// Over the whole run: an inner loop counts the trips of all its executions.

@@ -66,6 +66,8 @@ class RONDO_API Function {
   std::shared_ptr<const Data> data_;
 };
 
+/// Prints the program as the IR's text, like Function::str(). Throws TraceError for an empty
+/// Function.
 RONDO_API std::ostream& operator<<(std::ostream& out, const Function& function);
 
 }  // namespace rondo

@@ -228,6 +228,7 @@ class RONDO_API Literal {
   Storage* storage_ = nullptr;
 };
 
+/// Prints type and elements as Literal::str() writes them: `f32[2] {1, 2.5}`.
 RONDO_API std::ostream& operator<<(std::ostream& out, const Literal& literal);
 
 /// The elements of a temporary literal, together with the literal: a range like the span that a
@@ -242,6 +243,8 @@ class OwnedElements {
   using reference = const T&;
   using const_reference = const T&;
 
+  /// A random access iterator over the elements, which are only read. It is valid as long as the
+  /// OwnedElements it came from, until that is moved.
   class Iterator {
    public:
     using iterator_category = std::random_access_iterator_tag;

@@ -13,6 +13,7 @@ namespace rondo {
 /// For `.unroll`: unrolls the loop completely.
 inline constexpr std::int64_t kUnrollAll = -1;
 
+/// Options of while_loop.
 struct WhileOptions {
   /// A promise: more trips are an ExecutionError, and NaN in emitted text.
   std::optional<std::int64_t> max_trip_count = std::nullopt;
@@ -20,6 +21,7 @@ struct WhileOptions {
   std::string name = {};
 };
 
+/// Options of fori_loop.
 struct ForiOptions {
   std::int64_t step = 1;    // positive
   std::int64_t unroll = 1;  // bodies per trip, or kUnrollAll
@@ -31,6 +33,7 @@ struct ForiOptions {
   std::optional<DType> index = std::nullopt;
 };
 
+/// Options of scan.
 struct ScanOptions {
   std::optional<std::int64_t> length = std::nullopt;  // needed without xs
   bool reverse = false;                               // from the end; ys[i] still belongs to xs[i]
@@ -40,16 +43,20 @@ struct ScanOptions {
   std::string name = {};
 };
 
+/// Options of map.
 struct MapOptions {
   std::optional<std::int64_t> batch_size = std::nullopt;  // elements per trip, as lanes of a vmap
   std::string name = {};
 };
 
+/// Options of associative_scan: along which axis of the elems, and whether from its end, so that
+/// element i combines elements i to the last.
 struct AssociativeScanOptions {
   bool reverse = false;
   std::int64_t axis = 0;
 };
 
+/// Options of while_scan.
 struct WhileScanOptions {
   std::int64_t max_trip_count = -1;  // the most trips, and the leading size of ys; required
   Checkpoint checkpoint = {};

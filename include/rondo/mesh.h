@@ -54,6 +54,7 @@ class RONDO_API Mesh {
 
 /// For a dimension that the compiler may split as it chooses.
 struct Unconstrained {};
+/// The entry of a PartitionSpec for such a dimension.
 inline constexpr Unconstrained kUnconstrained{};
 
 /// How one dimension of an array is split: over a mesh axis, over several of them ({"data",

@@ -98,6 +98,8 @@ struct DiskCacheStats {
   /// Files that could not be written, and those that the plugin rejected.
   std::int64_t failures = 0;
 };
+/// The statistics of the programs on disk now, of all threads together; all 0 without
+/// RONDO_CACHE_DIR.
 RONDO_API DiskCacheStats disk_cache();
 
 /// A running plugin. Copies are the same client. Devices, arrays and programs keep it alive; those

@@ -244,26 +244,43 @@ class Operand {
 // Elementwise, with NumPy broadcasting. Operand dtypes must be equal; a C++ scalar takes the
 // tensor's dtype. All throw TraceError on dtypes that differ or do not fit the operator, on shapes
 // that do not broadcast, and on a scalar that the tensor's dtype cannot represent.
+/// The sum; integers wrap, for pred it is `or`. Any dtype, which is the result's. Differentiable in
+/// both.
 RONDO_API Tensor operator+(const Operand& a, const Operand& b);
+/// The difference; integers wrap. Integers, floats and complex numbers. Differentiable in both.
 RONDO_API Tensor operator-(const Operand& a, const Operand& b);
+/// The product, element by element; integers wrap, for pred it is `and`. Any dtype. Differentiable
+/// in both. The product of matrices is matmul.
 RONDO_API Tensor operator*(const Operand& a, const Operand& b);
 /// Integers truncate towards zero; x / 0 is -1 (all ones unsigned), as in XLA.
 RONDO_API Tensor operator/(const Operand& a, const Operand& b);
 /// The sign is the dividend's; integer x % 0 is x.
 RONDO_API Tensor operator%(const Operand& a, const Operand& b);
+/// The and of the bits of integers, or of preds; of no other dtypes. The result has no derivative.
 RONDO_API Tensor operator&(const Operand& a, const Operand& b);
+/// The or of the bits of integers, or of preds; of no other dtypes. The result has no derivative.
 RONDO_API Tensor operator|(const Operand& a, const Operand& b);
+/// The exclusive or of the bits of integers, or of preds; of no other dtypes. The result has no
+/// derivative.
 RONDO_API Tensor operator^(const Operand& a, const Operand& b);
 /// Zero for shifts by the width or more, or negative ones.
 RONDO_API Tensor operator<<(const Operand& a, const Operand& b);
 /// Arithmetic for signed dtypes, logical for unsigned ones.
 RONDO_API Tensor operator>>(const Operand& a, const Operand& b);
 // Comparisons return pred. With NaN all but != are false.
+/// pred: whether a is less than b. Any dtype, false before true. Complex numbers are compared by
+/// their real and then by their imaginary parts.
 RONDO_API Tensor operator<(const Operand& a, const Operand& b);
+/// pred: whether a is less than b or equal to it. Not the negation of a > b if one is NaN.
 RONDO_API Tensor operator<=(const Operand& a, const Operand& b);
+/// pred: whether a is greater than b; the same as b < a.
 RONDO_API Tensor operator>(const Operand& a, const Operand& b);
+/// pred: whether a is greater than b or equal to it. Not the negation of a < b if one is NaN.
 RONDO_API Tensor operator>=(const Operand& a, const Operand& b);
+/// pred: whether the elements are equal, one result for each. Any dtype. +0 equals -0; NaN equals
+/// nothing.
 RONDO_API Tensor operator==(const Operand& a, const Operand& b);
+/// pred: whether the elements differ: the negation of ==, so true for NaN.
 RONDO_API Tensor operator!=(const Operand& a, const Operand& b);
 RONDO_API Tensor operator-(const Operand& x);
 RONDO_API Tensor operator+(const Operand& x);

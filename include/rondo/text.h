@@ -14,11 +14,13 @@
 
 namespace rondo {
 
+/// Options of to_hlo_text.
 struct HloOptions {
   bool metadata = false;  // op names and source lines as metadata={...}
   bool optimize = false;  // run the passes first; loops stay loops
 };
 
+/// Options of to_text.
 struct TextOptions {
   /// Each constant has a line of its own and all its elements, so that parse_text reads the text.
   bool full = false;
@@ -30,6 +32,7 @@ enum class Partitioner : std::uint8_t {
   kGspmd,   // mhlo.sharding
 };
 
+/// Options of to_stablehlo_text.
 struct StablehloOptions {
   bool locations = false;  // source lines as loc(...)
   bool optimize = false;   // run the passes first; loops stay loops
@@ -49,6 +52,7 @@ RONDO_API std::string to_hlo_text(const Function& function, const HloOptions& op
 /// like to_hlo_text, and for a number in `donate` without a parameter.
 RONDO_API std::string to_stablehlo_text(const Function& function,
                                         const StablehloOptions& options = {});
+/// Options of parse_stablehlo_text, parse_hlo_text, parse_program and load_program.
 struct ParseOptions {
   /// The function that is the program, without @ or %. Empty: @main of StableHLO, the entry
   /// computation of HLO.
@@ -88,6 +92,7 @@ RONDO_API std::string to_text(const Function& function, const TextOptions& optio
 /// -Tsvg`.
 RONDO_API std::string to_dot(const Function& function);
 
+/// Options of to_html.
 struct HtmlOptions {
   std::string title = {};  // of the page; the function's name if empty
   /// Of a run of the program, to show beside its loops; may be null.

@@ -70,6 +70,8 @@ constexpr replace_leaves_t<T, L> rebuild_tree(const T& prototype, Make&& make) {
   return transform_leaves<L>(prototype, [&make](const auto&) -> L { return make(); });
 }
 
+/// The number of leaves: 1 for a leaf, 0 for an empty tuple, the sum of those of its parts for any
+/// other tree. Does not compile for a type that is no tree, with the reason.
 template <class T>
 constexpr std::size_t leaf_count(const T& tree) {
   using Fault = detail::type_at_fault_t<T>;  // here too, for a message with less before it

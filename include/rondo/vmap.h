@@ -54,11 +54,19 @@ template <class F, std::integral N, detail::Why kWhy = "rondo: vmap takes an axi
 RONDO_FOR_UP_TO_SIX(RONDO_EXPLAIN)
 #undef RONDO_EXPLAIN
 
-/// Sums, means and extremes over the lanes of the vmap with this axis_name; the result is the same
-/// in all of them. Throw TraceError if no enclosing vmap has it.
+// Collectives: over the lanes of the vmap with this axis_name. All throw TraceError if no enclosing
+// vmap has it.
+
+/// The sum over the lanes of x, of the same type in each lane, and the same in all of them. pred
+/// counts in s32.
 RONDO_API Tensor axis_sum(const Operand& x, std::string_view name);
+/// The mean over the lanes, as axis_sum; f16 and bf16 are added in f32. Floats and complex numbers:
+/// throws TraceError also for integers and pred.
 RONDO_API Tensor axis_mean(const Operand& x, std::string_view name);
+/// The greatest over the lanes, as axis_sum; NaN if one is NaN. Throws TraceError also for complex
+/// numbers. The derivative is shared equally by the lanes that have the greatest.
 RONDO_API Tensor axis_max(const Operand& x, std::string_view name);
+/// The least over the lanes, as axis_max.
 RONDO_API Tensor axis_min(const Operand& x, std::string_view name);
 /// The values of all lanes along a new leading axis, the same in all of them.
 RONDO_API Tensor axis_gather(const Operand& x, std::string_view name);

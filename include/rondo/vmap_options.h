@@ -33,6 +33,8 @@ class OutAxes {
   bool by_leaf_ = false;
 };
 
+/// Options of vmap: where arguments and results have their lanes, how many there are, and the name
+/// by which collectives refer to them.
 struct VmapOptions {
   /// An entry per argument, for all leaves of its tree: the axis that counts lanes, from the end if
   /// negative; nullopt: the argument is the same for all lanes. Empty: axis 0 of each argument.

@@ -15,7 +15,7 @@ namespace rondo {
 // Arithmetic on one operand.
 
 /// |x|. For a complex number its modulus, in the dtype of its parts; for the lowest signed integer
-/// that integer.
+/// that integer. The derivative is 1 at 0.
 RONDO_API Tensor abs(const Operand& x);
 /// -1, 0 or 1 with the sign of x; NaN and -0 are unchanged. x / |x| for a complex number, 0 for 0.
 RONDO_API Tensor sign(const Operand& x);
@@ -26,9 +26,13 @@ RONDO_API Tensor reciprocal(const Operand& x);
 
 // Rounding of floats to whole numbers.
 
+/// The greatest whole number that is at most x, in the dtype of x; infinities, NaN and -0 are
+/// unchanged. Throws TraceError unless x is a float. The derivative is 0, at jumps too.
 RONDO_API Tensor floor(const Operand& x);
+/// The least whole number that is at least x: -0 for x in (-1, 0). Dtypes and derivative as for
+/// floor.
 RONDO_API Tensor ceil(const Operand& x);
-/// To the nearest whole number, halves to even.
+/// To the nearest whole number, halves to even. Dtypes and derivative as for floor.
 RONDO_API Tensor round(const Operand& x);
 /// The nearest whole number, halves away from zero, as C's round.
 RONDO_API Tensor round_half_away(const Operand& x);
@@ -36,13 +40,19 @@ RONDO_API Tensor round_half_away(const Operand& x);
 // Powers, exponentials and logarithms, of floats and complex numbers. Complex ones have their
 // branch cut along the negative real axis, as in C.
 
+/// e^x; infinite where it overflows, from about 88.7 in f32 and 709.8 in f64. Throws TraceError for
+/// integers and pred. The derivative is exp(x).
 RONDO_API Tensor exp(const Operand& x);
 /// exp(x) - 1, accurate for small x too.
 RONDO_API Tensor expm1(const Operand& x);
-/// NaN for negative numbers, -inf for 0.
+/// The natural logarithm: NaN for negative numbers, -inf for 0. Floats and complex numbers. The
+/// derivative is 1 / x.
 RONDO_API Tensor log(const Operand& x);
 /// log(1 + x), accurate for small x too.
 RONDO_API Tensor log1p(const Operand& x);
+/// The square root; NaN for negative numbers, -0 for -0. Of complex numbers the one with a real
+/// part that is not negative. Throws TraceError for integers and pred. The derivative 1 / (2
+/// sqrt(x)) is infinite at 0.
 RONDO_API Tensor sqrt(const Operand& x);
 /// 1 / sqrt(x).
 RONDO_API Tensor rsqrt(const Operand& x);
@@ -57,17 +67,36 @@ RONDO_API Tensor pow(const Operand& x, const Operand& y);
 // Circular and hyperbolic functions and their inverses, of floats and complex numbers. Angles are
 // in radians. The inverses have the branch cuts of C's functions.
 
+/// The sine; NaN for infinities. Floats and complex numbers. The derivative is cos(x).
 RONDO_API Tensor sin(const Operand& x);
+/// The cosine; NaN for infinities. Floats and complex numbers. The derivative is -sin(x).
 RONDO_API Tensor cos(const Operand& x);
+/// The tangent; NaN for infinities. Floats and complex numbers. The derivative is 1 + tan(x)^2.
 RONDO_API Tensor tan(const Operand& x);
+/// The hyperbolic sine, (e^x - e^-x) / 2, accurate for small x too. Floats and complex numbers. The
+/// derivative is cosh(x).
 RONDO_API Tensor sinh(const Operand& x);
+/// The hyperbolic cosine, (e^x + e^-x) / 2. Floats and complex numbers. The derivative is sinh(x).
 RONDO_API Tensor cosh(const Operand& x);
+/// The hyperbolic tangent, sinh(x) / cosh(x): -1 and 1 at the infinities. Floats and complex
+/// numbers. The derivative is 1 - tanh(x)^2.
 RONDO_API Tensor tanh(const Operand& x);
+/// The inverse of sin, in [-pi/2, pi/2]; NaN for real numbers outside of [-1, 1]. Floats and
+/// complex numbers. The derivative 1 / sqrt(1 - x^2) is infinite at -1 and 1.
 RONDO_API Tensor asin(const Operand& x);
+/// The inverse of cos, in [0, pi]; NaN for real numbers outside of [-1, 1]. Floats and complex
+/// numbers. The derivative -1 / sqrt(1 - x^2) is -infinity at -1 and 1.
 RONDO_API Tensor acos(const Operand& x);
+/// The inverse of tan, in [-pi/2, pi/2]. Floats and complex numbers. The derivative is 1 / (1 +
+/// x^2). For the angle of a point take atan2.
 RONDO_API Tensor atan(const Operand& x);
+/// The inverse of sinh. Floats and complex numbers. The derivative is 1 / sqrt(1 + x^2).
 RONDO_API Tensor asinh(const Operand& x);
+/// The inverse of cosh, from 0; NaN for real numbers below 1. Floats and complex numbers. The
+/// derivative 1 / sqrt(x^2 - 1) is infinite at 1.
 RONDO_API Tensor acosh(const Operand& x);
+/// The inverse of tanh: infinite at -1 and 1, NaN for real numbers beyond. Floats and complex
+/// numbers. The derivative is 1 / (1 - x^2).
 RONDO_API Tensor atanh(const Operand& x);
 /// The angle of the point (x, y), in [-pi, pi]; floats only.
 RONDO_API Tensor atan2(const Operand& y, const Operand& x);
@@ -78,7 +107,11 @@ RONDO_API Tensor hypot(const Operand& x, const Operand& y);
 // The error function 2/sqrt(pi) * integral of exp(-t^2) from 0 to x, and 1 - erf(x), accurate for
 // large x too; floats only.
 
+/// The error function: from -1 to 1, odd. Throws TraceError unless x is a float. The derivative is
+/// 2 / sqrt(pi) exp(-x^2).
 RONDO_API Tensor erf(const Operand& x);
+/// 1 - erf(x), computed without that difference, so that it is accurate where it is small. Throws
+/// TraceError unless x is a float. The derivative is -2 / sqrt(pi) exp(-x^2).
 RONDO_API Tensor erfc(const Operand& x);
 /// The inverse of erf on (-1, 1); floats only. Infinite at -1 and 1, NaN outside. Uses the
 /// polynomials of M. Giles, "Approximating the erfinv function", 2010, like XLA: relative error
@@ -107,8 +140,13 @@ RONDO_API Tensor complex(const Operand& re, const Operand& im);
 
 // Selection among ordered numbers: pred, integers, floats.
 
-/// NaN if either is; +0 counts as greater than -0.
+/// The greater of a and b; NaN if either is; +0 counts as greater than -0. pred, integers and
+/// floats: throws TraceError for complex numbers. The derivative goes to the greater operand, half
+/// to each where both are equal.
 RONDO_API Tensor maximum(const Operand& a, const Operand& b);
+/// The lesser of a and b; NaN if either is; -0 counts as less than +0. pred, integers and floats:
+/// throws TraceError for complex numbers. The derivative goes to the lesser operand, half to each
+/// where both are equal.
 RONDO_API Tensor minimum(const Operand& a, const Operand& b);
 /// min(max(lo, x), hi): hi if lo > hi, NaN if any of the three is; integers and floats.
 RONDO_API Tensor clamp(const Operand& lo, const Operand& x, const Operand& hi);
@@ -126,7 +164,10 @@ RONDO_API Tensor floor_divide(const Operand& a, const Operand& b);
 
 // Comparisons by name; the same as == and !=.
 
+/// pred: a == b, element by element. Any dtype; NaN equals nothing. For C++ scalars on both sides,
+/// where == would compare numbers.
 RONDO_API Tensor eq(const Operand& a, const Operand& b);
+/// pred: a != b, element by element: the negation of eq.
 RONDO_API Tensor ne(const Operand& a, const Operand& b);
 
 // Bits of integers. Shifts by a negative amount count as shifts by more than the width.
@@ -146,9 +187,13 @@ RONDO_API Tensor count_leading_zeros(const Operand& x);
 // Logic on any dtype: what is not 0 is true (NaN too). The operands may differ in dtype; the result
 // is pred.
 
+/// pred: whether both a and b are true. Both are evaluated, unlike the operands of C++'s &&.
 RONDO_API Tensor logical_and(const Operand& a, const Operand& b);
+/// pred: whether a or b is true, or both. Both are evaluated, unlike the operands of C++'s ||.
 RONDO_API Tensor logical_or(const Operand& a, const Operand& b);
+/// pred: whether exactly one of a and b is true.
 RONDO_API Tensor logical_xor(const Operand& a, const Operand& b);
+/// pred: whether x is 0, or false. False for NaN.
 RONDO_API Tensor logical_not(const Operand& x);
 
 // Other dtypes.

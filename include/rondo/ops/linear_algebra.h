@@ -21,6 +21,7 @@ namespace rondo {
 /// Hermitian. A matrix that is not positive definite gives NaN throughout.
 RONDO_API Tensor cholesky(const Operand& x);
 
+/// Options of triangular_solve.
 struct TriangularSolveOptions {
   bool left_side = true;       // a x = b; else x a = b
   bool lower = true;           // which triangle of a is read

@@ -101,7 +101,9 @@ Tensor constant(const R& range, std::initializer_list<std::int64_t> shape,
 /// dtype whose shape broadcasts to the type's. The program holds a scalar and a broadcast, whatever
 /// the size.
 RONDO_API Tensor full(const TensorType& type, const Operand& value);
+/// Zeros in every dtype: full(type, 0). False for pred.
 RONDO_API Tensor zeros(const TensorType& type, SourceLocation at = SourceLocation::current());
+/// Ones in every dtype: full(type, 1). True for pred, 1 + 0i for complex numbers.
 RONDO_API Tensor ones(const TensorType& type, SourceLocation at = SourceLocation::current());
 // clang-format off
 template <detail::Why kWhy = "rondo: give the dtype with the sizes: rondo::full(rondo::f32({2, 3}), value)"> Tensor full(std::initializer_list<std::int64_t>, const Operand&) = delete;

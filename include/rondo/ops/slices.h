@@ -40,9 +40,12 @@ template <detail::Why kWhy = "rondo: the bounds of a range are C++ integers, sin
 
 /// An axis of size 1 in the part.
 struct NewAxis {};
+/// As an index of slice: adds an axis of size 1 to the result, like None in NumPy.
 inline constexpr NewAxis kNewAxis{};
 /// As many whole axes as the other indices leave.
 struct Ellipsis {};
+/// As an index of slice and update: takes the axes that the other indices leave whole, like ... in
+/// NumPy. At most one in an index list.
 inline constexpr Ellipsis kEllipsis{};
 
 /// The index of slice and update for an axis: a C++ integer (negative counts from the end) or an

@@ -30,9 +30,13 @@ RONDO_API Tensor irfft(const Operand& x, std::optional<std::int64_t> n = std::nu
 
 /// The transform along the last two axes.
 RONDO_API Tensor fft2(const Operand& x);
+/// The inverse transform along the last two axes, divided by their number of elements:
+/// ifft2(fft2(x)) is x, as complex numbers. Throws TraceError also for a rank below 2.
 RONDO_API Tensor ifft2(const Operand& x);
 /// The transform along the axes; none: along all of them.
 RONDO_API Tensor fftn(const Operand& x, const std::vector<std::int64_t>& axes = {});
+/// The inverse transform along the axes; none: along all of them. ifftn(fftn(x, axes), axes) is x,
+/// as complex numbers.
 RONDO_API Tensor ifftn(const Operand& x, const std::vector<std::int64_t>& axes = {});
 
 }  // namespace rondo

@@ -24,6 +24,7 @@ struct Linear {
   Tensor converged;   // pred[]: whether the residual is within the tolerance
 };
 
+/// Options of conjugate_gradient.
 struct ConjugateGradientOptions {
   /// Of |b - A x| / |b|. 0: eps^(3/4), with eps the distance of 1 and the next number of the dtype.
   double tolerance = 0;
@@ -31,6 +32,7 @@ struct ConjugateGradientOptions {
   std::int64_t max_iterations = 0;
 };
 
+/// Options of gmres.
 struct GmresOptions {
   /// As for conjugate_gradient.
   double tolerance = 0;

@@ -26,6 +26,7 @@ struct Minimum {
   Tensor converged;   // pred[]: whether a tolerance was reached
 };
 
+/// The method of minimize.
 enum class Minimizer : std::uint8_t {
   /// L-BFGS (Nocedal, 1980) with steps that satisfy Wolfe's conditions, by bisection (Lewis and
   /// Overton, 2013).
@@ -36,6 +37,8 @@ enum class Minimizer : std::uint8_t {
   kGradientDescent,
 };
 
+/// Options of minimize. It throws TraceError for max_iterations or history below 1, a learning rate
+/// that is not positive and finite, and a negative tolerance.
 struct MinimizeOptions {
   Minimizer method = Minimizer::kLbfgs;
   std::int64_t max_iterations = 1000;
@@ -46,6 +49,7 @@ struct MinimizeOptions {
   std::int64_t history = 10;    // steps that kLbfgs keeps
 };
 
+/// The method of least_squares.
 enum class LeastSquares : std::uint8_t {
   /// Damped steps, with the scaling of Moré (1978) and the damping of Nielsen (1999).
   kLevenbergMarquardt,
@@ -53,6 +57,7 @@ enum class LeastSquares : std::uint8_t {
   kGaussNewton,
 };
 
+/// Options of least_squares.
 struct LeastSquaresOptions {
   LeastSquares method = LeastSquares::kLevenbergMarquardt;
   std::int64_t max_iterations = 200;

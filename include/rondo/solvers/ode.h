@@ -12,6 +12,7 @@
 
 namespace rondo {
 
+/// The method of odeint.
 enum class Ode : std::uint8_t {
   /// Order 5(4), adaptive (Dormand and Prince, 1980), with the interpolant of order 4 of Shampine
   /// (1986): for equations that are not stiff.
@@ -23,6 +24,7 @@ enum class Ode : std::uint8_t {
   kRosenbrock,
 };
 
+/// Options of odeint for a state of type T.
 template <class T>
 struct OdeOptions {
   Ode method = Ode::kDormandPrince;

@@ -24,6 +24,7 @@ struct Root {
   Tensor converged;   // pred[]
 };
 
+/// The method of find_root.
 enum class RootFinder : std::uint8_t {
   /// Newton's method, with the Jacobian by forward mode and a step that is halved until |f|
   /// decreases.
@@ -38,6 +39,7 @@ struct Bracket {
   Tensor hi = {};
 };
 
+/// Options of find_root.
 struct RootOptions {
   RootFinder method = RootFinder::kNewton;
   /// Required for kBisection, and for that only.
@@ -50,6 +52,7 @@ struct RootOptions {
   std::int64_t max_iterations = 100;
 };
 
+/// Options of fixed_point.
 struct FixedPointOptions {
   /// Of the largest |f(x) - x|, relative to the largest |x| if that exceeds 1. 0: 8 eps.
   double tolerance = 0;
