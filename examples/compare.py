@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Runs a program and compares its output with a file. Usage: compare.py [--update] PROGRAM EXPECTED
 
+The program runs in a new folder, where it may write files.
+
 Text and whole numbers must be equal; numbers with a point or an exponent may differ in the last digits, because
 compilers and mathematical libraries round differently. --update writes the file instead.
 """
@@ -9,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 RELATIVE, ABSOLUTE = 2e-5, 1e-6
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])")
@@ -40,10 +43,11 @@ def same_line(left, right):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--update", action="store_true")
-    parser.add_argument("program")
+    parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("expected", type=pathlib.Path)
     arguments = parser.parse_args()
-    run = subprocess.run([arguments.program], stdout=subprocess.PIPE, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([arguments.program.resolve()], stdout=subprocess.PIPE, text=True, check=False, cwd=folder)
     if run.returncode != 0:
         sys.exit(f"{arguments.program} ended with status {run.returncode}; it printed:\n{run.stdout}")
     if arguments.update:

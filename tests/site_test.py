@@ -278,6 +278,70 @@ class Examples(unittest.TestCase):
         self.assertFalse(self.uses("struct Mesh {};", "Mesh", kind="class"))
 
 
+class Snippets(unittest.TestCase):
+    SOURCE = """struct Layer {
+  Tensor bias;
+};
+
+int main() {
+  example("sort, argsort", [] {
+    sort(x, [] {
+      y();
+    });
+
+    argsort(x);
+  });
+  example(
+      "operator<< (types), "
+      "f32",
+      [] {
+        Layer layer{f32() << 1};
+      });
+  example("diff", [] { diff(x); });
+}
+"""
+    OUTPUT = "## sort, argsort\n1\n2\n## operator<< (types), f32\n## diff\n3\n"
+
+    def snippets(self, source=SOURCE, output=OUTPUT):
+        return list(examples.snippets(source, output))
+
+    def test_titles_code_and_output(self):
+        first, second, third = self.snippets()
+        self.assertEqual(("sort, argsort", "sort(x, [] {\n  y();\n});\n\nargsort(x);", "1\n2"),
+                         (first.title, first.code, first.output))
+        self.assertEqual([("operator<<", "types"), ("f32", "")], list(second.names()))
+        self.assertEqual(("diff(x);", "3"), (third.code, third.output))
+
+    def test_structs_that_an_example_uses_are_shown(self):
+        self.assertEqual("struct Layer {\n  Tensor bias;\n};\n\nLayer layer{f32() << 1};", self.snippets()[1].code)
+
+    def test_output_of_other_examples_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "the output is that of"):
+            self.snippets(output="## sort\n1\n")
+
+    def pages(self):
+        root = ElementTree.fromstring("<doxygen>" + compound(
+            "namespace", "rondo", member("function", "sort"), member("function", "argsort", line=2),
+            member("function", "operator&lt;&lt;", line=3), member("function", "unique", line=4)) + "</doxygen>")
+        found = list(declarations.declarations_in(root))
+        return [reference.Page("types", "A page", found, {"include/rondo/a.h": ""}, {}, lambda declaration: [],
+                               lambda declaration: [], self.snippets())]
+
+    def test_an_example_is_shown_for_each_function_that_its_title_names(self):
+        blocks = code(self.pages()[0].markdown())
+        self.assertEqual(2, sum("argsort(x);" in block for block in blocks))
+        self.assertEqual(1, sum("Layer layer" in block for block in blocks))
+
+    def test_functions_without_an_example(self):
+        self.assertEqual(["unique"], [found.name for found in reference.without_example(self.pages())])
+
+    def test_titles_that_name_what_is_not_there(self):
+        self.assertEqual(['f32, in "operator<< (types), f32"', 'diff, in "diff"'],
+                         list(reference.wrong_examples(self.pages(), self.snippets())))
+        unused, = reference.wrong_examples(self.pages(), [examples.Snippet("sort", "argsort(x);", "")])
+        self.assertEqual('sort, in "sort"', unused)
+
+
 class Filter(unittest.TestCase):
     def test_lines_keep_their_numbers(self):
         given = ('/// Sums.\n///\n/// More.\n[[nodiscard("use "\n  "it")]] RONDO_API Tensor sum();\n'

@@ -2,7 +2,7 @@
 """Writes the Markdown of the site, and what MkDocs should do with it. Usage: build.py XML OUT [--missing]
 
 XML is the folder of Doxygen's XML, OUT gets src/ and mkdocs.json. With --missing it lists entries without a docstring
-on stderr, and writes nothing. Run in the root of the project (scripts/docs does).
+and functions without an example on stderr, and writes nothing. Run in the root of the project (scripts/docs does).
 """
 import json
 import pathlib
@@ -40,8 +40,11 @@ class Site:
         self.page_of = {f"include/rondo/{header}.h": name
                         for _, found in self.sections for name, _, headers in found for header in headers}
         self.declarations = [found for found in declarations.load(xml) if found.file in self.page_of]
-        self.shared = self.targets(), examples.finder(self.examples()), self.signatures_with
+        self.snippets = list(self.read_snippets())
+        self.shared = self.targets(), examples.finder(self.examples()), self.signatures_with, self.snippets
         self.reference = [self.reference_page(*page) for _, found in self.sections for page in found]
+        if wrong := list(reference.wrong_examples(self.reference, self.snippets)):
+            sys.exit(f"examples/reference: no entry, or not used in its example: {'; '.join(wrong)}")
 
     def check_contents(self):
         """Fails where a page or a header of the project is missing on the site."""
@@ -91,6 +94,14 @@ class Site:
             text = self.read(path)
             found.append(examples.Example(pages.title_of(text), f"../{path}", examples.code_of_page(text)))
         return found
+
+    def read_snippets(self):
+        for source in sorted((self.project / "examples" / "reference").glob("*.cc")):
+            try:
+                yield from examples.snippets(source.read_text(encoding="utf-8"),
+                                             source.with_suffix(".expected").read_text(encoding="utf-8"))
+            except ValueError as error:
+                sys.exit(f"{source}: {error}")
 
     def reference_page(self, name, title, headers):
         files = [f"include/rondo/{header}.h" for header in headers]
@@ -145,7 +156,8 @@ class Site:
 
 def report_missing(site):
     nothing, shared = reference.missing(site.reference)
-    for head, found in [("without a comment", nothing), ("with only the comment of their group", shared)]:
+    for head, found in [("without a comment", nothing), ("with only the comment of their group", shared),
+                        ("functions without an example", reference.without_example(site.reference))]:
         print(f"{len(found)} {head}:", file=sys.stderr)
         for declaration in found:
             print(f"  {declaration.file}:{declaration.line}: {declaration.kind} {declaration.qualified}",

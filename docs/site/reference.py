@@ -61,10 +61,10 @@ def by_name(declarations):
 class Page:
     """A page about some headers."""
 
-    def __init__(self, name, title, declarations, sources, targets, examples, signatures_with):
+    def __init__(self, name, title, declarations, sources, targets, examples, signatures_with, snippets=()):
         """`sources` has the text of each header, `targets` an address for names in comments. `examples` gives the
         places that use a declaration, and `signatures_with` the functions that take or return a type, both as
-        [(label, address)]."""
+        [(label, address)]. `snippets` are examples to be shown, for this page and for others."""
         self.name = name
         self.title = title
         self.entries = by_name(declarations)
@@ -72,6 +72,9 @@ class Page:
         self.targets = targets
         self.examples = examples
         self.signatures_with = signatures_with
+        names = [(name, snippet) for snippet in snippets for name, page in snippet.names() if page in ("", self.name)]
+        self.snippets = {entry[0].qualified: [snippet for name, snippet in names if name == entry[0].qualified]
+                         for entry in self.entries}
         self.groups = {header: header_comments(source)[1] for header, source in sources.items()}
 
     def group_of(self, declaration):
@@ -89,10 +92,13 @@ class Page:
 
     def markdown(self):
         parts = [f"# {self.title}"]
+        if any(self.snippets.values()):
+            parts.append("The tests run the examples, which begin with `#include <rondo/rondo.h>` and "
+                         "`using namespace rondo;`.")
         shown = None
         for header, source in self.sources.items():
             name = header.removeprefix("include/")
-            parts.append("---" if len(parts) > 1 else "")
+            parts.append("---" if header != next(iter(self.sources)) else "")
             parts.append(f"`#include <{name}>`")
             parts.append(markdown(header_comments(source)[0], self.targets_without(name)))
             for entry in self.entries:
@@ -115,6 +121,8 @@ class Page:
         for declaration in overloads:
             yield from self.members(declaration, level)
         if level == 2:
+            for snippet in self.snippets[first.qualified]:
+                yield f"**Example**\n\n```cpp\n{snippet.code}\n```\n\n```text\n{snippet.output}\n```"
             yield self.places("In the signatures of", self.signatures_with(first))
             yield self.places("Used in", self.examples(first))
 
@@ -198,3 +206,21 @@ def missing(pages):
                 continue
             (shared if page.doc_of(entry) else nothing).append(entry[0])
     return nothing, shared
+
+
+def without_example(pages):
+    """Functions for which no example is shown."""
+    return [entry[0] for page in pages for entry in page.entries
+            if entry[0].kind == "function" and not page.snippets[entry[0].qualified]]
+
+
+def wrong_examples(pages, snippets):
+    """The names in titles of examples that no entry has, or that the example does not use."""
+    entries = {(page.name, name) for page in pages for name in page.snippets}
+    for snippet in snippets:
+        for name, page in snippet.names():
+            known = (page, name) in entries if page else any(name == entry for _, entry in entries)
+            bare = name.rpartition("::")[2]
+            called = re.escape(bare.removeprefix("operator")) if "operator" in bare else rf"\b{bare}[(<]"
+            if not known or not re.search(called, snippet.code):
+                yield f"{name}, in \"{snippet.title}\""
