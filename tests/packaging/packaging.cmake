@@ -58,6 +58,36 @@ if(RONDO_INSTALL AND RONDO_PKG_CONFIG)
                                                      rondo_installed)
 endif()
 
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+  add_test(NAME package.metadata
+           COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/metadata_test.py"
+                   "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(package.metadata PROPERTIES LABELS package TIMEOUT 60)
+endif()
+
+# What was found here can be on.
+set(packaging_features "")
+foreach(feature IN ITEMS highway openblas xbyak)
+  string(TOUPPER "RONDO_WITH_${feature}_FOUND" packaging_found)
+  if(${packaging_found})
+    list(APPEND packaging_features ${feature})
+  endif()
+endforeach()
+if(RONDO_ZIP_DEFINITIONS)
+  list(APPEND packaging_features libzip)
+endif()
+if(NOT RONDO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  add_test(
+    NAME package.vcpkg
+    COMMAND
+      "${CMAKE_COMMAND}" "-DPORT_DIR=${PROJECT_SOURCE_DIR}/packaging/vcpkg/rondo"
+      "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}" "-DWORK_DIR=${PROJECT_BINARY_DIR}/packaging/vcpkg"
+      "-DFEATURES=${packaging_features}" "-DGENERATOR=${CMAKE_GENERATOR}"
+      "-DCOMPILER=${CMAKE_CXX_COMPILER}" -P "${CMAKE_CURRENT_LIST_DIR}/vcpkg.cmake")
+  set_tests_properties(package.vcpkg PROPERTIES LABELS package TIMEOUT 120)
+endif()
+
 # Debian packages on a tree of Debian that has nothing else: needs root, mmdebstrap and a mirror.
 find_program(RONDO_MMDEBSTRAP mmdebstrap)
 if(TARGET rondo_program

@@ -1,0 +1,90 @@
+# Runs the portfile of packaging/vcpkg with stubs of vcpkg's functions: the project is configured, once
+# with all of FEATURES and once with none, and must know and follow each option. Nothing is built.
+
+cmake_minimum_required(VERSION 3.22)
+
+set(PORT rondo)
+set(CURRENT_PORT_DIR "${PORT_DIR}")
+set(CURRENT_PACKAGES_DIR "${WORK_DIR}/packages")
+set(all_features ${FEATURES})
+
+# As vcpkg documents it: -DOPTION=ON or OFF for each pair of a feature and an option.
+function(vcpkg_check_features)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_FEATURE_OPTIONS" "FEATURES")
+  set(options "")
+  while(arg_FEATURES)
+    list(POP_FRONT arg_FEATURES feature option)
+    if(feature IN_LIST FEATURES)
+      list(APPEND options "-D${option}=ON")
+    else()
+      list(APPEND options "-D${option}=OFF")
+    endif()
+  endwhile()
+  set(${arg_OUT_FEATURE_OPTIONS} "${options}" PARENT_SCOPE)
+endfunction()
+
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
+  file(REMOVE_RECURSE "${WORK_DIR}")
+  execute_process(
+    COMMAND "${CMAKE_COMMAND}" -S "${arg_SOURCE_PATH}" -B "${WORK_DIR}" -G "${GENERATOR}"
+            "-DCMAKE_CXX_COMPILER=${COMPILER}" -DCMAKE_BUILD_TYPE=Release ${arg_OPTIONS}
+    RESULT_VARIABLE failed
+    OUTPUT_VARIABLE output
+    ERROR_VARIABLE output)
+  if(failed OR output MATCHES "not used by the project")
+    message(FATAL_ERROR "With the features \"${FEATURES}\":\n${output}")
+  endif()
+  file(READ "${WORK_DIR}/CMakeCache.txt" cache)
+  string(REGEX MATCH "CMAKE_HOME_DIRECTORY:INTERNAL=([^\n]*)" found "${cache}")
+  if(NOT CMAKE_MATCH_1 STREQUAL SOURCE_DIR)
+    message(FATAL_ERROR "The port builds ${CMAKE_MATCH_1}, not ${SOURCE_DIR}")
+  endif()
+  file(GLOB_RECURSE commands "${WORK_DIR}/build.ninja" "${WORK_DIR}/*/flags.make")
+  set(definitions "")
+  foreach(path IN LISTS commands)
+    file(READ "${path}" text)
+    string(APPEND definitions "${text}")
+  endforeach()
+  # By what the sources are compiled with, which is what a feature is for.
+  foreach(pair IN ITEMS highway:RONDO_WITH_HIGHWAY=1 openblas:RONDO_WITH_OPENBLAS=1 xbyak:RONDO_HAVE_XBYAK
+                        libzip:RONDO_HAS_LIBZIP)
+    string(REPLACE ":" ";" pair "${pair}")
+    list(POP_FRONT pair feature definition)
+    string(FIND "${definitions}" "${definition}" place)
+    if((feature IN_LIST FEATURES AND place EQUAL -1) OR (NOT feature IN_LIST FEATURES AND NOT place EQUAL -1))
+      message(FATAL_ERROR "Features \"${FEATURES}\", but ${definition} is at ${place}")
+    endif()
+  endforeach()
+endfunction()
+
+function(vcpkg_cmake_install)
+endfunction()
+# The folder must be the one where the project installs its package.
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
+  file(READ "${WORK_DIR}/cmake_install.cmake" install)
+  string(REGEX REPLACE "^lib/" "lib[^\"]*/" pattern "${arg_CONFIG_PATH}")
+  if(NOT install MATCHES "${pattern}\"")
+    message(FATAL_ERROR "Nothing is installed to ${arg_CONFIG_PATH}")
+  endif()
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+endfunction()
+function(vcpkg_copy_tools)
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
+  foreach(path IN LISTS arg_FILE_LIST)
+    if(NOT EXISTS "${path}")
+      message(FATAL_ERROR "There is no ${path}")
+    endif()
+  endforeach()
+endfunction()
+
+foreach(FEATURES IN ITEMS "${all_features}" "")
+  include("${PORT_DIR}/portfile.cmake")
+  if(NOT EXISTS "${CURRENT_PACKAGES_DIR}/share/rondo/usage")
+    message(FATAL_ERROR "The port installs no text on its use")
+  endif()
+endforeach()
