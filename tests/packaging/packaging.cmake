@@ -13,10 +13,11 @@ if(RONDO_INSTALL)
                                                   TIMEOUT 300)
 endif()
 
-#   rondo_add_packaging_test(FOLDER PROGRAM... [SIZE_LIMIT BYTES])
-# With a limit, the last program is linked without symbols, and an optimised one is no larger.
+#   rondo_add_packaging_test(FOLDER PROGRAM... [SIZE_LIMIT BYTES] [GIT PATH])
+# With a limit, the last program is linked without symbols, and an optimised one is no larger. With
+# git, the project gets the address of a repository.
 function(rondo_add_packaging_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SIZE_LIMIT" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SIZE_LIMIT;GIT" "")
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR BUILD_SHARED_LIBS OR RONDO_SANITIZE)
     set(arg_SIZE_LIMIT "")
   endif()
@@ -29,14 +30,28 @@ function(rondo_add_packaging_test name)
       "-DGENERATOR=${CMAKE_GENERATOR}" "-DCOMPILER=${CMAKE_CXX_COMPILER}"
       "-DFLAGS=${CMAKE_CXX_FLAGS}" "-DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
       "-DPREFIX=${packaging_prefix}" "-DRONDO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
-      "-DSANITIZE=${RONDO_SANITIZE}" "-DSIZE_LIMIT=${arg_SIZE_LIMIT}" -P "${packaging_script}")
+      "-DSANITIZE=${RONDO_SANITIZE}" "-DSIZE_LIMIT=${arg_SIZE_LIMIT}"
+      "-DGIT=${arg_GIT}" -P "${packaging_script}")
   # What takes minutes begins first (COST): one core would wait for it at the end.
   set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 1200 COST 1000)
 endfunction()
 
-rondo_add_packaging_test(fetch_content counting)
+find_package(Git QUIET)
+rondo_add_packaging_test(fetch_content counting GIT "${GIT_EXECUTABLE}")
 # This one compiles the library in several units; the others have one large file each.
 set_tests_properties(package.fetch_content PROPERTIES PROCESSORS 2)
+# CPM.cmake is one file, which is not ours to copy: -DRONDO_CPM=FILE says where it is.
+set(RONDO_CPM "" CACHE FILEPATH "CPM.cmake, for the test of a project that uses it")
+if(RONDO_CPM)
+  add_test(
+    NAME package.cpm
+    COMMAND
+      "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/cpm" -B
+      "${PROJECT_BINARY_DIR}/packaging/cpm" -G "${CMAKE_GENERATOR}"
+      "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCPM=${RONDO_CPM}"
+      "-DCPM_rondo_SOURCE=${PROJECT_SOURCE_DIR}")
+  set_tests_properties(package.cpm PROPERTIES LABELS package TIMEOUT 120)
+endif()
 if(RONDO_INSTALL)
   rondo_add_packaging_test(find_package house sketch SIZE_LIMIT 4200000)
   rondo_add_packaging_test(header_only growth)

@@ -1,0 +1,3 @@
+#include <rondo/rondo.h>
+
+int main() { return rondo::Tensor(0).item<int>(); }
