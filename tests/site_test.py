@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests what makes the site of documentation (docs/site), on small samples. Usage: site_test.py PROJECT_DIR
+"""Tests what makes the site of documentation (docs/site), on small samples, and that the project has an example for
+each of its functions. Usage: site_test.py PROJECT_DIR
 
 Needs neither Doxygen nor MkDocs: the XML is as Doxygen 1.9 writes it.
 """
@@ -342,6 +343,28 @@ int main() {
         self.assertEqual('sort, in "sort"', unused)
 
 
+class Project(unittest.TestCase):
+    def titles(self):
+        """The names in the titles of the project's examples, which raise an error without the output of each."""
+        found = set()
+        for source in sorted((PROJECT / "examples" / "reference").glob("*.cc")):
+            output = source.with_suffix(".expected").read_text(encoding="utf-8")
+            for snippet in examples.snippets(source.read_text(encoding="utf-8"), output):
+                found |= {name.rpartition("::")[2] for name, _ in snippet.names()}
+        return found
+
+    def test_each_exported_function_has_an_example(self):
+        headers = [path for path in (PROJECT / "include" / "rondo").rglob("*.h") if "detail" not in path.parts]
+        declared = set()
+        for path in headers:
+            text = re.sub(r"^namespace detail \{$.*?^\}  // namespace detail$", "", path.read_text(encoding="utf-8"),
+                          flags=re.MULTILINE | re.DOTALL)
+            # Members of classes are indented.
+            declared |= set(re.findall(r"^(?:\[\[.*\]\] )?RONDO_API [^;({]*?(operator\W+|\w+)\(", text, re.MULTILINE))
+        self.assertGreater(len(declared), 250)
+        self.assertEqual([], sorted(declared - self.titles()))
+
+
 class Filter(unittest.TestCase):
     def test_lines_keep_their_numbers(self):
         given = ('/// Sums.\n///\n/// More.\n[[nodiscard("use "\n  "it")]] RONDO_API Tensor sum();\n'
@@ -360,7 +383,8 @@ class Filter(unittest.TestCase):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.path.insert(0, str(pathlib.Path(sys.argv.pop(1)).resolve() / "docs" / "site"))
+    PROJECT = pathlib.Path(sys.argv.pop(1)).resolve()
+    sys.path.insert(0, str(PROJECT / "docs" / "site"))
     for module in MODULES:
         globals()[module] = importlib.import_module(module)
     unittest.main()
