@@ -57,7 +57,8 @@ auto grad(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::Grad, I...>(std::forward<F>(f), at);
 }
 
-/// The same as pair{f(args...), gradient}.
+/// The value of f and its gradient, pair{f(args...), gradient}, for one pass of f. Arguments and
+/// errors as for grad.
 template <std::size_t... I, class F>
 auto value_and_grad(F&& f, SourceLocation at = SourceLocation::current()) {
   return detail::derived<detail::ValueAndGrad, I...>(std::forward<F>(f), at);

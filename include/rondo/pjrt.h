@@ -61,7 +61,8 @@ class RONDO_API Plugin {
 /// packages, in the Python environments VIRTUAL_ENV, CONDA_PREFIX and ./build/xla-venv and beside
 /// each python3 in PATH; CPU plugins before others. Loads nothing and starts no Python.
 RONDO_API std::vector<std::string> find_plugins();
-/// Loads the first of these. Throws ExecutionError with the pip command if there is none.
+/// Loads the first plugin of find_plugins. Throws ExecutionError with the pip command if there is
+/// none.
 RONDO_API Plugin load_plugin();
 
 /// The value of a client's option.

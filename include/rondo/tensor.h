@@ -252,9 +252,12 @@ RONDO_API Tensor operator-(const Operand& a, const Operand& b);
 /// The product, element by element; integers wrap, for pred it is `and`. Any dtype. Differentiable
 /// in both. The product of matrices is matmul.
 RONDO_API Tensor operator*(const Operand& a, const Operand& b);
-/// Integers truncate towards zero; x / 0 is -1 (all ones unsigned), as in XLA.
+/// The quotient. Integers truncate towards zero; x / 0 is -1 (all ones unsigned), as in XLA. Throws
+/// TraceError for pred. Differentiable in both.
 RONDO_API Tensor operator/(const Operand& a, const Operand& b);
-/// The sign is the dividend's; integer x % 0 is x.
+/// The remainder of a division that truncates, with the sign of the dividend; integer x % 0 is x,
+/// floating NaN. Integers and floats. Differentiable in both: by a it is 1. mod has the divisor's
+/// sign.
 RONDO_API Tensor operator%(const Operand& a, const Operand& b);
 /// The and of the bits of integers, or of preds; of no other dtypes. The result has no derivative.
 RONDO_API Tensor operator&(const Operand& a, const Operand& b);
@@ -263,9 +266,10 @@ RONDO_API Tensor operator|(const Operand& a, const Operand& b);
 /// The exclusive or of the bits of integers, or of preds; of no other dtypes. The result has no
 /// derivative.
 RONDO_API Tensor operator^(const Operand& a, const Operand& b);
-/// Zero for shifts by the width or more, or negative ones.
+/// The bits of integers shifted to the left; 0 for shifts by the width or more, or negative ones.
 RONDO_API Tensor operator<<(const Operand& a, const Operand& b);
-/// Arithmetic for signed dtypes, logical for unsigned ones.
+/// The bits of integers shifted to the right: copies of the sign enter for signed dtypes, zeros for
+/// unsigned ones. Shifts by the width or more, or negative ones, leave only those.
 RONDO_API Tensor operator>>(const Operand& a, const Operand& b);
 // Comparisons return pred. With NaN all but != are false.
 /// pred: whether a is less than b. Any dtype, false before true. Complex numbers are compared by
@@ -284,7 +288,7 @@ RONDO_API Tensor operator==(const Operand& a, const Operand& b);
 RONDO_API Tensor operator!=(const Operand& a, const Operand& b);
 RONDO_API Tensor operator-(const Operand& x);
 RONDO_API Tensor operator+(const Operand& x);
-/// Bits of integers, logical for pred.
+/// All bits of integers inverted; logical not of a pred.
 RONDO_API Tensor operator~(const Operand& x);
 /// Logical not of a pred.
 RONDO_API Tensor operator!(const Operand& x);

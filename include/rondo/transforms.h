@@ -197,7 +197,8 @@ inline namespace with_checks {
 inline constexpr detail::CaptureChecks kCaptureChecks = detail::CaptureChecks::kSecondCall;
 #endif
 
-/// See Jitted.
+/// f as a function that is traced and compiled at its first call with arguments of each structure
+/// and types, and runs as a compiled program from then on: see Jitted.
 template <class F>
 [[nodiscard("rondo: jit returns a function; call that")]] Jitted<std::decay_t<F>> jit(
     F&& f, JitOptions options = {}, SourceLocation at = SourceLocation::current()) {

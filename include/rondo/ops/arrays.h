@@ -43,7 +43,8 @@ RONDO_API std::pair<Tensor, Tensor> meshgrid(const Operand& x, const Operand& y)
 /// The frequencies of the elements of a discrete Fourier transform of n samples, which are `d`
 /// apart: [n], from 0 to the highest, then the negative ones up to -1 / (n d). Of a floating dtype.
 RONDO_API Tensor fftfreq(std::int64_t n, const Operand& d = 1, DType dtype = DType::kF32);
-/// Those of the transform of real samples: [n / 2 + 1], from 0 on.
+/// The frequencies of the elements of rfft of n samples, which are `d` apart: [n / 2 + 1], from 0
+/// on. Of a floating dtype.
 RONDO_API Tensor rfftfreq(std::int64_t n, const Operand& d = 1, DType dtype = DType::kF32);
 /// Moves the zero frequency from the beginning of the axes, all of them if there are none, to the
 /// middle: element size / 2.

@@ -32,7 +32,7 @@ RONDO_API Tensor floor(const Operand& x);
 /// The least whole number that is at least x: -0 for x in (-1, 0). Dtypes and derivative as for
 /// floor.
 RONDO_API Tensor ceil(const Operand& x);
-/// To the nearest whole number, halves to even. Dtypes and derivative as for floor.
+/// The nearest whole number, halves to even. Dtypes and derivative as for floor.
 RONDO_API Tensor round(const Operand& x);
 /// The nearest whole number, halves away from zero, as C's round.
 RONDO_API Tensor round_half_away(const Operand& x);
@@ -120,11 +120,11 @@ RONDO_API Tensor erf_inv(const Operand& x);
 
 // Classification of numbers; the results are pred.
 
-/// Neither infinite nor NaN; for a complex number both its parts.
+/// Whether x is neither infinite nor NaN; for a complex number both its parts.
 RONDO_API Tensor is_finite(const Operand& x);
-/// Infinite, of either sign; for a complex number any of its parts.
+/// Whether x is infinite, of either sign; for a complex number any of its parts.
 RONDO_API Tensor is_inf(const Operand& x);
-/// NaN; for a complex number any of its parts.
+/// Whether x is NaN; for a complex number any of its parts.
 RONDO_API Tensor is_nan(const Operand& x);
 
 // Complex numbers.
@@ -148,7 +148,8 @@ RONDO_API Tensor maximum(const Operand& a, const Operand& b);
 /// throws TraceError for complex numbers. The derivative goes to the lesser operand, half to each
 /// where both are equal.
 RONDO_API Tensor minimum(const Operand& a, const Operand& b);
-/// min(max(lo, x), hi): hi if lo > hi, NaN if any of the three is; integers and floats.
+/// min(max(lo, x), hi): hi if lo > hi, NaN if any of the three is; integers and floats. The
+/// derivative by x is 1 between the bounds, and 0 outside and at them.
 RONDO_API Tensor clamp(const Operand& lo, const Operand& x, const Operand& hi);
 /// a where `predicate` is true, b elsewhere. The predicate must be pred; it is broadcast too.
 RONDO_API Tensor where(const Operand& predicate, const Operand& a, const Operand& b);
@@ -172,12 +173,13 @@ RONDO_API Tensor ne(const Operand& a, const Operand& b);
 
 // Bits of integers. Shifts by a negative amount count as shifts by more than the width.
 
-/// 0 for shifts by the width or more.
+/// The bits shifted to the left; 0 for shifts by the width or more. The same as x << amount.
 RONDO_API Tensor shift_left(const Operand& x, const Operand& amount);
-/// Shifts in zeros from the left, whatever the sign; 0 for shifts by the width or more.
+/// The bits shifted to the right, with zeros from the left, whatever the sign; 0 for shifts by the
+/// width or more.
 RONDO_API Tensor shift_right_logical(const Operand& x, const Operand& amount);
-/// Shifts in copies of the highest bit from the left, for unsigned dtypes too; only those for
-/// shifts by the width or more.
+/// The bits shifted to the right, with copies of the highest bit from the left, for unsigned dtypes
+/// too; only those for shifts by the width or more.
 RONDO_API Tensor shift_right_arithmetic(const Operand& x, const Operand& amount);
 /// The number of ones in two's complement.
 RONDO_API Tensor popcount(const Operand& x);

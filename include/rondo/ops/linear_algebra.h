@@ -46,8 +46,9 @@ struct Lu {
   /// s32[..., m]: row i of P a is row permutation[i] of a.
   Tensor permutation;
 };
-/// The element of greatest magnitude (|re| + |im|, as in LAPACK) is the pivot. A column without a
-/// nonzero pivot is left, so that u has a zero on its diagonal.
+/// The factors of a by Gaussian elimination. The element of greatest magnitude (|re| + |im|, as in
+/// LAPACK) is the pivot. A column without a nonzero pivot is left, so that u has a zero on its
+/// diagonal.
 RONDO_API Lu lu(const Operand& a);
 
 /// a = q r for a[..., m, n] with k = min(m, n), by Householder reflections.
@@ -55,8 +56,8 @@ struct Qr {
   Tensor q;  // [..., m, k], with orthonormal columns
   Tensor r;  // [..., k, n], upper triangular
 };
-/// The signs are LAPACK's: the diagonal of r may be negative. The derivative exists if the first k
-/// columns are independent.
+/// An orthonormal basis q of the columns of a, and the triangle r. The signs are LAPACK's: the
+/// diagonal of r may be negative. The derivative exists if the first k columns are independent.
 RONDO_API Qr qr(const Operand& a);
 
 /// The eigenvalues and eigenvectors of Hermitian matrices.
@@ -64,9 +65,9 @@ struct Eigh {
   Tensor values;   // [..., n], real, ascending
   Tensor vectors;  // [..., n, n]: column i belongs to values[i], has norm 1
 };
-/// Only the lower triangle of the real x[..., n, n] is read. Derivatives as for `cholesky`; those
-/// of vectors are infinite or NaN where eigenvalues are equal. The sign of a vector is arbitrary.
-/// Throws TraceError for complex numbers.
+/// The eigenvalues and eigenvectors of the real symmetric x[..., n, n], of which only the lower
+/// triangle is read. Derivatives as for `cholesky`; those of vectors are infinite or NaN where
+/// eigenvalues are equal. The sign of a vector is arbitrary. Throws TraceError for complex numbers.
 RONDO_API Eigh eigh(const Operand& x);
 
 /// a = u diag(s) vt for a[..., m, n] with k = min(m, n).
@@ -75,8 +76,9 @@ struct Svd {
   Tensor s;   // [..., k], not negative, descending
   Tensor vt;  // [..., k, n], with orthonormal rows
 };
-/// Of real matrices. The derivatives of u and vt are infinite or NaN where singular values are
-/// equal or 0. The sign of a pair of vectors is arbitrary. Throws TraceError for complex numbers.
+/// The singular values and vectors of real matrices. The derivatives of u and vt are infinite or
+/// NaN where singular values are equal or 0. The sign of a pair of vectors is arbitrary. Throws
+/// TraceError for complex numbers.
 RONDO_API Svd svd(const Operand& a);
 
 /// x for which matmul(l, adjoint of l) x = b, where l is the factor of `cholesky`. b is [..., n,
@@ -107,7 +109,7 @@ struct Slogdet {
   Tensor sign;    // [...]: 1, -1, 0, or a complex number of magnitude 1
   Tensor logdet;  // [...], real; -infinity for a singular matrix
 };
-/// For determinants that overflow.
+/// The sign and the logarithm of the determinants of a[..., n, n], which do not overflow.
 RONDO_API Slogdet slogdet(const Operand& a);
 
 /// The exponential of a[..., n, n], by Padé approximation of degree 13 with scaling and squaring

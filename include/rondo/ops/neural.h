@@ -46,7 +46,8 @@ struct BatchNorm {
 RONDO_API BatchNorm batch_norm_training(const Operand& x, const Operand& scale,
                                         const Operand& offset, float epsilon = 1e-5f,
                                         std::int64_t feature_axis = -1);
-/// The same by a given mean and variance.
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset by a given mean and variance: a tensor
+/// like x. Operands and errors as for batch_norm_training.
 RONDO_API Tensor batch_norm_inference(const Operand& x, const Operand& scale, const Operand& offset,
                                       const Operand& mean, const Operand& variance,
                                       float epsilon = 1e-5f, std::int64_t feature_axis = -1);

@@ -13,19 +13,20 @@
 
 namespace rondo {
 
-/// Returns x. At run time, RunOptions::on_tap gets `name` and the value.
+/// Returns x, and at run time gives `name` and the value to RunOptions::on_tap.
 [[nodiscard(
     "rondo: outside traced functions a tap runs when its result is asked for: go on with what it "
     "returns")]] RONDO_API Tensor
 tap(const Operand& x, std::string_view name);
-/// Returns x. At run time, writes a line to the standard output: `format` with the value in place
-/// of its `{}`, or of `{:.3f}`, `{:.3e}`, `{:.3g}` for a number of digits. Braces to be printed are
-/// written twice. Throws TraceError on any other brace, and if there is no field for the value.
+/// Returns x, and at run time writes a line to the standard output: `format` with the value in
+/// place of its `{}`, or of `{:.3f}`, `{:.3e}`, `{:.3g}` for a number of digits. Braces to be
+/// printed are written twice. Throws TraceError on any other brace, and if there is no field for
+/// the value.
 [[nodiscard(
     "rondo: outside traced functions a print runs when its result is asked for: x = "
     "rondo::print(x, ...)")]] RONDO_API Tensor
 print(const Operand& x, std::string_view format);
-/// Returns i. At run time, RunOptions::on_progress gets that i of n is done; both are integer
+/// Returns i, and at run time tells RunOptions::on_progress that i of n is done; both are integer
 /// scalars.
 [[nodiscard(
     "rondo: outside traced functions a progress runs when its result is asked for: i = "

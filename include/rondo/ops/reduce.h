@@ -26,15 +26,18 @@
 
 namespace rondo {
 
-/// Integers wrap in their own dtype; pred counts in s32. The sum of no elements is 0.
+/// The sum of the elements. Integers wrap in their own dtype; pred counts in s32. The sum of no
+/// elements is 0.
 RONDO_API Tensor sum(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// Integers wrap in their own dtype; pred multiplies in s32. The product of no elements is 1.
+/// The product of the elements. Integers wrap in their own dtype; pred multiplies in s32. The
+/// product of no elements is 1. The derivative is right where elements are 0, too.
 RONDO_API Tensor prod(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// The greatest element; NaN if any is NaN. Throws TraceError for no elements and for complex
-/// numbers.
+/// numbers. The derivative is shared equally by the elements that are the greatest.
 RONDO_API Tensor max(const Operand& x, const std::vector<std::int64_t>& axes = {},
                      bool keepdims = false);
 /// The least element; NaN if any is NaN. Throws TraceError for no elements and for complex numbers.
+/// The derivative is shared equally by the elements that are the least.
 RONDO_API Tensor min(const Operand& x, const std::vector<std::int64_t>& axes = {},
                      bool keepdims = false);
 // clang-format off
@@ -53,17 +56,22 @@ RONDO_API Tensor all(const Operand& x, const Axes& axes = {}, bool keepdims = fa
 /// if there is one. The axis is removed. Throws TraceError for complex numbers, for no elements and
 /// for more than 2^31 - 1 of them.
 RONDO_API Tensor argmax(const Operand& x, std::int64_t axis);
-/// The same for the least element.
+/// s32: the position along the axis of the least element: the first of equal ones, the first NaN if
+/// there is one. The axis is removed. Throws TraceError as argmax.
 RONDO_API Tensor argmin(const Operand& x, std::int64_t axis);
 
 /// Element i along the axis is the sum of elements 0 to i of x, or of i to the last if `reverse`.
 /// Accumulated like sums, but f16 and bf16 in f32. pred counts in s32.
 RONDO_API Tensor cumsum(const Operand& x, std::int64_t axis, bool reverse = false);
-/// Running products; pred in s32.
+/// Element i along the axis is the product of elements 0 to i of x, or of i to the last if
+/// `reverse`. Integers wrap in their own dtype; pred multiplies in s32.
 RONDO_API Tensor cumprod(const Operand& x, std::int64_t axis, bool reverse = false);
-/// Running maxima; NaN from the first NaN on. Throws TraceError for complex numbers.
+/// Element i along the axis is the greatest of elements 0 to i of x, or of i to the last if
+/// `reverse`: NaN from the first NaN on. Throws TraceError for complex numbers. Equal elements
+/// share the derivative.
 RONDO_API Tensor cummax(const Operand& x, std::int64_t axis, bool reverse = false);
-/// Running minima.
+/// Element i along the axis is the least of elements 0 to i of x, or of i to the last if `reverse`.
+/// NaN, errors and derivative as for cummax.
 RONDO_API Tensor cummin(const Operand& x, std::int64_t axis, bool reverse = false);
 
 /// Combines the elements of one or several arrays of one shape along the axes: `combine(acc, x)`

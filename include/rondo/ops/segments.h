@@ -13,15 +13,15 @@
 
 namespace rondo {
 
-/// Sums; pred counts in s32. 0 for a segment without rows.
+/// The sum of the rows of each segment; pred counts in s32. 0 for a segment without rows.
 RONDO_API Tensor segment_sum(const Operand& x, const Operand& ids, std::int64_t num_segments);
-/// Products; pred in s32. 1 for a segment without rows.
+/// The product of the rows of each segment; pred in s32. 1 for a segment without rows.
 RONDO_API Tensor segment_prod(const Operand& x, const Operand& ids, std::int64_t num_segments);
-/// The greatest elements; NaN if one is NaN. A segment without rows has the least value of the
-/// dtype: -infinity for floats. Throws TraceError for complex numbers.
+/// The greatest elements of the rows of each segment; NaN if one is NaN. A segment without rows has
+/// the least value of the dtype: -infinity for floats. Throws TraceError for complex numbers.
 RONDO_API Tensor segment_max(const Operand& x, const Operand& ids, std::int64_t num_segments);
-/// The least elements; a segment without rows has the greatest value of the dtype: infinity for
-/// floats.
+/// The least elements of the rows of each segment; NaN if one is NaN. A segment without rows has
+/// the greatest value of the dtype: infinity for floats. Throws TraceError for complex numbers.
 RONDO_API Tensor segment_min(const Operand& x, const Operand& ids, std::int64_t num_segments);
 
 }  // namespace rondo

@@ -28,8 +28,9 @@ struct Range {
   std::int64_t step = 1;                             // not 0
 };
 
-/// `range(1)` is Python's `1:`, `range({}, 3)` is `:3`, `range(1, -1)` is `1:-1`, `range({}, {},
-/// -1)` is `::-1`, and `range()` the whole axis.
+/// The positions from `start` to before `stop`, an index of slice and update: `range(1)` is
+/// Python's `1:`, `range({}, 3)` is `:3`, `range(1, -1)` is `1:-1`, `range({}, {}, -1)` is `::-1`,
+/// and `range()` the whole axis.
 inline Range range(std::optional<std::int64_t> start = std::nullopt,
                    std::optional<std::int64_t> stop = std::nullopt, std::int64_t step = 1) {
   return {start, stop, step};

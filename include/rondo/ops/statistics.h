@@ -21,15 +21,17 @@ RONDO_API Tensor var(const Operand& x, const Axes& axes = {}, bool keepdims = fa
 RONDO_API Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdims = false,
                         std::int64_t ddof = 0);
 // Without the elements that are NaN; integers have none.
-/// The sum of the others; pred counts in s32.
+/// The sum of the elements that are not NaN; pred counts in s32.
 RONDO_API Tensor nansum(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The mean of the others; NaN if there are none.
+/// The mean of the elements that are not NaN; NaN if there are none.
 RONDO_API Tensor nanmean(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The greatest of the others; NaN if there are none. Throws TraceError for complex numbers.
+/// The greatest of the elements that are not NaN; NaN if there are none. Throws TraceError for
+/// complex numbers.
 RONDO_API Tensor nanmax(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The least of the others; NaN if there are none.
+/// The least of the elements that are not NaN; NaN if there are none. Throws TraceError for complex
+/// numbers.
 RONDO_API Tensor nanmin(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The variance of the others; NaN if there are no more than ddof.
+/// The variance of the elements that are not NaN, as var; NaN if there are no more than ddof.
 RONDO_API Tensor nanvar(const Operand& x, const Axes& axes = {}, bool keepdims = false,
                         std::int64_t ddof = 0);
 
