@@ -15,9 +15,20 @@ add_executable(rondo_program "${PROJECT_SOURCE_DIR}/src/cli/main.cc" $<TARGET_OB
 rondo_configure_target(rondo_program)
 target_link_libraries(rondo_program PRIVATE rondo_command)
 set_target_properties(rondo_program PROPERTIES OUTPUT_NAME rondo)
+# The Python part of `rondo hosts`, which the command looks for at the same place here as beside its
+# installed self.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/rondo")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/hosts" "${PROJECT_BINARY_DIR}/share/rondo/hosts" SYMBOLIC)
 if(NOT RONDO_INSTALL)
   return()
 endif()
+install(
+  DIRECTORY "${PROJECT_SOURCE_DIR}/src/hosts"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/rondo"
+  COMPONENT command
+  FILES_MATCHING
+  PATTERN "*.py"
+  PATTERN "__pycache__" EXCLUDE)
 install(TARGETS rondo_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
 if(CMAKE_CROSSCOMPILING)
   return() # the command itself writes the rest

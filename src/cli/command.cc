@@ -73,7 +73,8 @@ std::vector<std::string> for_cli11(const std::vector<std::string>& arguments) {
 
 std::vector<std::unique_ptr<Verb>> make_verbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
-  for (auto* const make : {make_print, make_run, make_check, make_grad, make_bench, make_explain})
+  for (auto* const make :
+       {make_print, make_run, make_check, make_grad, make_bench, make_explain, make_hosts})
     verbs.push_back(make());
   return verbs;
 }

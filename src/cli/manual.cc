@@ -88,7 +88,9 @@ std::string man_page(const CLI::App& app) {
   page +=
       ".SH EXIT STATUS\n.TP\n.B 0\nfine\n.TP\n.B 1\nthe program failed, or a check did\n.TP\n.B 2\n"
       "bad usage or bad input; the message on stderr names the file, line and column\n"
-      ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif not empty, errors have no colors on a terminal\n.TP\n"
+      ".TP\n.B 3\nanother process of rondo hosts ended\n"
+      ".SH ENVIRONMENT\n.TP\n.B RONDO_PYTHON\nthe Python of rondo hosts\n.TP\n.B NO_COLOR\nif not "
+      "empty, errors have no colors on a terminal\n.TP\n"
       ".B RONDO_EXECUTOR\nreference, bytecode or compiled: the executor that runs programs\n";
   return page;
 }

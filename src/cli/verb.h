@@ -49,6 +49,7 @@ std::unique_ptr<Verb> make_check();
 std::unique_ptr<Verb> make_grad();
 std::unique_ptr<Verb> make_bench();
 std::unique_ptr<Verb> make_explain();
+std::unique_ptr<Verb> make_hosts();
 
 /// All of them, in the order of the help.
 std::vector<std::unique_ptr<Verb>> make_verbs();

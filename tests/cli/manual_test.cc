@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::StartsWith;
 
-constexpr const char* kVerbs[] = {"print", "run", "check", "grad", "bench", "explain"};
+constexpr const char* kVerbs[] = {"print", "run", "check", "grad", "bench", "explain", "hosts"};
 
 TEST_F(Command, EveryVerbHasHelpWithExamples) {
   const std::string all = command({"--help"}).out;

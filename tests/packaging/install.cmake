@@ -8,7 +8,7 @@ execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BINARY_DIR}" --prefix "$
                 COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 
 file(GLOB_RECURSE installed RELATIVE "${PREFIX}" "${PREFIX}/*")
-set(own_folders "^bin/rondo$|^share/(doc/(librondo-dev|rondo)/copyright|man/man1/rondo[.]1|bash-completion/completions/rondo|zsh/site-functions/_rondo|rondo/rondo(-gdb[.]py|[.]natvis)|gdb/auto-load/.*/librondo[.][^/]*-gdb[.]py)$|^lib.*/(librondo(_core|_compiler|_pjrt)?[.][^/]*|cmake/rondo/[^/]*|pkgconfig/rondo(_core)?[.]pc)$|^include/rondo/")
+set(own_folders "^bin/rondo$|^share/(doc/(librondo-dev|rondo)/copyright|man/man1/rondo[.]1|bash-completion/completions/rondo|zsh/site-functions/_rondo|rondo/rondo(-gdb[.]py|[.]natvis)|rondo/hosts/[^/]*[.]py|gdb/auto-load/.*/librondo[.][^/]*-gdb[.]py)$|^lib.*/(librondo(_core|_compiler|_pjrt)?[.][^/]*|cmake/rondo/[^/]*|pkgconfig/rondo(_core)?[.]pc)$|^include/rondo/")
 foreach(name IN LISTS installed)
   if(NOT name MATCHES "${own_folders}")
     message(FATAL_ERROR "The package installs ${name}, outside its own folders")
