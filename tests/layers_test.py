@@ -41,7 +41,7 @@ DETAIL_EXCEPTION = "dtype.h"
 PUBLIC_EXCEPTION = "implementation.h"  # the library as text: it includes all of src/
 # A function defined at a file's outermost level.
 FUNCTION = re.compile(r"^(?!using|namespace|return|[A-Z_]+\()[A-Za-z_][\w:<>,*& ]*?[\s&*]([a-z_]\w*)\((?!.*;\s*$)", re.M)
-COMPILED_APART = {"aarch64", "compile_fail", "debuggers", "dlpack", "firmware", "fuzz", "packaging", "support", "xla"}  # of tests/
+COMPILED_APART = {"aarch64", "compile_fail", "debuggers", "dlpack", "firmware", "fuzz", "hosts", "packaging", "support", "xla"}  # of tests/
 
 
 def includes(file):
