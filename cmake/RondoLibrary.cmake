@@ -145,7 +145,7 @@ foreach(part IN ITEMS text ops loops compiler pjrt)
   # For --gc-sections below; a debug build has no use for it.
   target_compile_options(${objects} PRIVATE
                          $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-ffunction-sections;-fdata-sections>)
-  if(part MATCHES "^(text|ops|pjrt)$")
+  if(part MATCHES "^(text|ops|pjrt)$" AND CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
     target_compile_options(${objects} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
   target_compile_features(${objects} PUBLIC cxx_std_20)

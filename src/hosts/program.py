@@ -11,7 +11,7 @@ from jaxlib.mlir.dialects import sdy
 
 from messages import Failure
 
-ARGUMENT = -1  # stands for the number of the op in the key of an argument
+ARGUMENT = -1  # in place of the number of the op in the key of an argument
 
 
 @dataclasses.dataclass(frozen=True)
