@@ -55,6 +55,7 @@ if(TARGET rondo_program)
     COMPONENT command)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME rondo)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "python3") # for `rondo hosts`, with jax from PyPI
   set(CPACK_COMPONENT_COMMAND_DESCRIPTION
       "The command `rondo` reads, runs, differentiates and draws programs in StableHLO, HLO and what\n"
       "jax.export writes, without XLA.")
