@@ -7,7 +7,7 @@ import jax
 
 from messages import BAD_INPUT, FAILED, OTHER_ENDED, Failure
 
-LINGERS = 3  # seconds
+LINGERS = 10  # seconds at most, on a busy machine
 
 
 class Cluster:
@@ -98,17 +98,18 @@ class Cluster:
         self.client.key_value_set(f"{prefix}{self.rank}", json.dumps(value))
         pause = 0.002
         while True:
+            failures = self.failures()  # before the values: what a process gave before it failed is among them
             found = self.client.key_value_dir_get(prefix)
             if len(found) == self.processes:
                 if self.rank == 0 and self.exchanges > 2:  # all have read the one before the last
                     self.client.key_value_delete(f"rondo/exchange/{self.exchanges - 2}/")
                 return [json.loads(text) for _, text in sorted(found, key=lambda pair: int(pair[0].rsplit("/", 1)[1]))]
-            self.raise_failure_of_others()
+            self.raise_first_of_others(failures)
             time.sleep(pause)
             pause = min(2 * pause, 0.1)
 
-    def raise_failure_of_others(self):
-        for rank, message in self.failures().items():
+    def raise_first_of_others(self, failures):
+        for rank, message in failures.items():
             if rank != self.rank:
                 raise Failure(f"process {rank} ended, so process {self.rank} ended too: {message}", status=OTHER_ENDED)
 
@@ -125,7 +126,7 @@ class Cluster:
         end = time.monotonic() + (self.heartbeat + 5 if self.processes > 1 else 0)
         while time.monotonic() < end:
             try:
-                self.raise_failure_of_others()
+                self.raise_first_of_others(self.failures())
             except Failure as failure:
                 return failure
             except Exception as lost:

@@ -272,6 +272,29 @@ class WrongArguments(Hosts):
         self.assertIn("process 1 has another program than process 0", errors[0])
         self.assertIn("process 0 has another program than process 1", errors[1])
 
+    def test_one_that_fails_just_after_it_spoke_was_heard(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "src" / "hosts"))
+        from cluster import Cluster
+
+        class Store:
+            """The other process gives its value and fails as soon as this one has looked for values in vain."""
+
+            def __init__(self):
+                self.values = {}
+
+            def key_value_set(self, key, value):
+                self.values[key] = value
+
+            def key_value_dir_get(self, prefix):
+                found = [pair for pair in self.values.items() if pair[0].startswith(prefix)]
+                if prefix.startswith("rondo/exchange/"):
+                    self.values.update({prefix + "1": "8", "rondo/failed/1": "other programs"})
+                return found
+
+        cluster = Cluster.__new__(Cluster)
+        cluster.rank, cluster.processes, cluster.exchanges, cluster.client = 0, 2, 0, Store()
+        self.assertEqual([7, 8], cluster.exchange(7))
+
     def test_a_python_without_jax(self):
         bare = self.folder / "python"
         bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
