@@ -19,15 +19,22 @@ struct ClientState;
 struct ArrayState;
 
 /// A device that runs programs: a processor, a GPU, one of several CPU devices. A small handle that
-/// keeps its client alive. A default-constructed one is no device: the built-in executors.
+/// keeps its client alive. A default-constructed one is no device: the built-in executors. Where
+/// the processes of several hosts form one client (pjrt::Client::all_devices()), it may belong to
+/// another process: such a device has a place in a mesh, but no array can be copied to it from
+/// here.
 class RONDO_API Device {
  public:
   Device() = default;
   /// True for a device of a plugin.
   explicit operator bool() const noexcept { return client_ != nullptr; }
-  /// The plugin's number for it, as compile options name it. Throws ExecutionError for no device,
-  /// as do the next three.
+  /// The plugin's number for it, as compile options name it: the same in the processes of all
+  /// hosts. Throws ExecutionError for no device, as do the next five.
   int id() const;
+  /// The number of the process to which it belongs, from 0.
+  int process_index() const;
+  /// Whether it belongs to this process.
+  bool is_addressable() const;
   /// The plugin's name for its kind: `cpu`, or the name of a GPU.
   const std::string& kind() const;
   /// The plugin's name for its platform: `cpu`, `cuda`, `tpu`.
@@ -78,8 +85,8 @@ class RONDO_API DeviceScope {
 class RONDO_API DeviceArray {
  public:
   DeviceArray() = default;
-  /// Copies a host array to a device. Throws ExecutionError if there is no device, if the literal
-  /// was moved from, or if the plugin rejects it, with its message.
+  /// Copies a host array to a device. Throws ExecutionError if there is no device, if it belongs to
+  /// another process, if the literal was moved from, or if the plugin rejects it, with its message.
   DeviceArray(const Literal& literal, const Device& device);
   /// The value of a tensor on a device: its array if it is stored there already, else a copy.
   /// Evaluates a lazy tensor.

@@ -102,7 +102,8 @@ class RONDO_API Executable {
   /// Runs a program that was compiled for a mesh on arrays on that mesh; the results stay there. An
   /// argument with another sharding than the program expects (rondo::shard) is resharded through
   /// the host. Returns before the program has ended. Throws ExecutionError if the program has no
-  /// mesh, and for an array of another dtype or shape than the program takes.
+  /// mesh, for an array of another dtype or shape than the program takes, and for one that would be
+  /// resharded although this process does not have all of it (ShardedArray::is_whole_here).
   std::vector<pjrt::ShardedArray> run_on_mesh(const std::vector<pjrt::ShardedArray>& arguments,
                                               const RunOptions& options = {}) const;
   /// The same, donating arrays without other handles.

@@ -31,8 +31,10 @@ class RONDO_API Mesh {
   /// underscores.
   explicit Mesh(std::vector<MeshAxis> axes);
   /// The same with its devices, in the order of the grid: a program that is compiled for it runs on
-  /// them. Throws TraceError if their number differs from the grid's size, for a
-  /// default-constructed device and for one that occurs twice.
+  /// them. They may be those of all hosts (pjrt::Client::all_devices()), at least one of them of
+  /// this process; all processes give the same ones in the same order. Throws TraceError if their
+  /// number differs from the grid's size, for a default-constructed device and for one that occurs
+  /// twice.
   Mesh(std::vector<MeshAxis> axes, std::vector<pjrt::Device> devices);
 
   const std::vector<MeshAxis>& axes() const noexcept { return axes_; }

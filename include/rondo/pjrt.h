@@ -105,7 +105,8 @@ RONDO_API DiskCacheStats disk_cache();
 
 /// A running plugin. Copies are the same client. Devices, arrays and programs keep it alive; those
 /// of one client cannot be used with another. A child process cannot use the client of its parent:
-/// there everything throws.
+/// there everything throws. With `node_id`, `num_nodes` and a store, the clients of several
+/// processes run programs together, each on its own devices.
 class RONDO_API Client {
  public:
   /// Throws ExecutionError for an option that is unknown, of another type or out of range, and for
@@ -115,6 +116,11 @@ class RONDO_API Client {
 
   /// The devices that this process may use, at least one.
   std::vector<Device> devices() const;
+  /// The devices of all processes, by their numbers: in each process the same list, from which each
+  /// can make the same mesh. Those of devices() if there is one process.
+  std::vector<Device> all_devices() const;
+  /// The number of this process among those of the client, from 0; 0 if the plugin knows of none.
+  int process_index() const;
   /// `cpu`, `cuda`, `tpu`.
   const std::string& platform() const;
   const std::string& platform_version() const;

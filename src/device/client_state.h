@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,9 +20,12 @@ struct ClientState : std::enable_shared_from_this<ClientState> {
   struct DeviceState {
     int id = 0;
     std::string kind;
+    int process = 0;
   };
 
-  std::vector<DeviceState> devices;
+  std::vector<DeviceState> devices;  // those of this process first
+  std::size_t addressable = 0;       // their number
+  int process_index = 0;
   std::string platform;
   std::string version;
 
@@ -32,7 +36,10 @@ struct ClientState : std::enable_shared_from_this<ClientState> {
 
   /// Throws ExecutionError if this process cannot use the client.
   virtual void check_process() const = 0;
-  /// Copies a literal to the device of this index.
+  /// Throws ExecutionError if the device of this index belongs to another process. `what` names the
+  /// public call.
+  void check_addressable(std::size_t device, std::string_view what) const;
+  /// Copies a literal to the device of this index, one of this process.
   virtual DeviceArray upload(const Literal& literal, std::size_t device) const = 0;
   /// Prepares programs for its devices.
   virtual const ir::Backend& backend() const = 0;

@@ -33,7 +33,21 @@ Device& innermost_device() noexcept {
 
 ClientState::~ClientState() = default;
 
+void ClientState::check_addressable(std::size_t device, std::string_view what) const {
+  if (device < addressable) return;
+  throw ExecutionError(
+      fmt::format("{}: {}:{} is a device of process {}, and this is process {}\n  Take one of "
+                  "pjrt::Client::devices().",
+                  what, platform, devices[device].id, devices[device].process, process_index));
+}
+
 int Device::id() const { return some(client_, "pjrt::Device::id").devices[index_].id; }
+int Device::process_index() const {
+  return some(client_, "pjrt::Device::process_index").devices[index_].process;
+}
+bool Device::is_addressable() const {
+  return index_ < some(client_, "pjrt::Device::is_addressable").addressable;
+}
 const std::string& Device::kind() const {
   return some(client_, "pjrt::Device::kind").devices[index_].kind;
 }

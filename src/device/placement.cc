@@ -1,8 +1,8 @@
 #include "device/placement.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 
 namespace rondo::pjrt {
@@ -40,26 +40,31 @@ Placement::Placement(TensorType whole, ir::Sharding sharding)
       take_(box_of(part_, part_.shape, whole_.shape)),
       put_(box_of(part_, whole_.shape, part_.shape)) {
   const ops::Dims strides = ops::dense_strides(whole_.shape);
+  absl::flat_hash_map<std::int64_t, std::size_t> first;  // device of each offset
   for (std::int64_t device = 0; device < sharding_.devices(); device++) {
-    const auto place = place_of_device(sharding_.mesh, device);
+    const std::vector<std::int64_t> start = start_of(static_cast<std::size_t>(device));
     std::int64_t offset = 0;
-    for (std::size_t dim = 0; dim < sharding_.dims.size() && whole_.elements() > 0; dim++) {
-      std::int64_t number = 0;  // of the part along this dimension
-      for (const std::string& name : sharding_.dims[dim].axes) {
-        for (std::size_t axis = 0; axis < place.size(); axis++) {
-          const auto& [axis_name, size] = sharding_.mesh[axis];
-          if (axis_name == name) number = number * size + place[axis];
-        }
-      }
-      offset += number * part_.shape[dim] * strides[dim];
-    }
+    for (std::size_t dim = 0; dim < start.size() && whole_.elements() > 0; dim++)
+      offset += start[dim] * strides[dim];
     offsets_.push_back(offset * byte_width(whole_.dtype));
+    first_alike_.push_back(first.try_emplace(offset, first_alike_.size()).first->second);
   }
 }
 
-std::size_t Placement::first_alike(std::size_t device) const {
-  const auto first = std::find(offsets_.begin(), offsets_.end(), offsets_[device]);
-  return static_cast<std::size_t>(first - offsets_.begin());
+std::vector<std::int64_t> Placement::start_of(std::size_t device) const {
+  const auto place = place_of_device(sharding_.mesh, static_cast<std::int64_t>(device));
+  std::vector<std::int64_t> start;
+  for (std::size_t dim = 0; dim < sharding_.dims.size(); dim++) {
+    std::int64_t number = 0;  // of the part along this dimension
+    for (const std::string& name : sharding_.dims[dim].axes) {
+      for (std::size_t axis = 0; axis < place.size(); axis++) {
+        const auto& [axis_name, size] = sharding_.mesh[axis];
+        if (axis_name == name) number = number * size + place[axis];
+      }
+    }
+    start.push_back(number * part_.shape[dim]);
+  }
+  return start;
 }
 
 Literal Placement::part_of(const Literal& whole, std::size_t device) const {

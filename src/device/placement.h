@@ -23,8 +23,10 @@ class Placement {
   std::size_t devices() const { return offsets_.size(); }
   /// Whether each device has the whole array (replicated).
   bool is_whole() const { return whole_ == part_; }
+  /// The position of a device's shard in the whole: its first element, for each dimension.
+  std::vector<std::int64_t> start_of(std::size_t device) const;
   /// The first device that has the same shard as this one.
-  std::size_t first_alike(std::size_t device) const;
+  std::size_t first_alike(std::size_t device) const { return first_alike_[device]; }
 
   /// The shard of a device; the literal itself if that is the whole array.
   Literal part_of(const Literal& whole, std::size_t device) const;
@@ -36,6 +38,7 @@ class Placement {
   ir::Sharding sharding_;
   ops::Box take_, put_;
   std::vector<std::int64_t> offsets_;  // offset of each device's shard, in bytes of the whole
+  std::vector<std::size_t> first_alike_;
 };
 
 }  // namespace rondo::pjrt

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fmt/format.h"
+#include "ir/lazy.h"
 #include "rondo/error.h"
 
 namespace rondo::pjrt {
@@ -19,38 +20,14 @@ const ShardedState& held_parts(const std::shared_ptr<const ShardedState>& state,
 
 }  // namespace
 
-ShardedArray split(const Literal& literal, const Mesh& mesh,
-                   std::shared_ptr<const Placement> placement) {
-  auto state = std::make_shared<ShardedState>(
-      ShardedState{mesh, ir::spec_of(placement->sharding()), std::move(placement), {}});
-  std::vector<Literal> parts;
-  for (std::size_t d = 0; d < state->placement->devices(); d++) {
-    const std::size_t first = state->placement->first_alike(d);
-    parts.push_back(first == d ? state->placement->part_of(literal, d) : parts[first]);
-    state->shards.emplace_back(parts[d], mesh.devices()[d]);
-  }
-  return ShardedAccess::make(std::move(state));
-}
-
-ShardedArray::ShardedArray(const Literal& literal, const Mesh& mesh, const PartitionSpec& spec) {
-  if (mesh.devices().empty()) {
+ShardedArray::ShardedArray(const Tensor& tensor) {
+  const ShardedArray* array = tensor.empty() ? nullptr : ir::mesh_value(tensor);
+  if (!array) {
     throw ExecutionError(
-        fmt::format("pjrt::ShardedArray: the mesh {} has no devices\n  Give it some: Mesh(axes, "
-                    "client.devices()).",
-                    mesh.str()));
+        "pjrt::ShardedArray: the value of this tensor is not on a mesh\n  Give a result of a "
+        "function jitted for one, or a literal, a mesh and a spec.");
   }
-  ir::Sharding sharding = ir::sharding_of(mesh, spec);
-  for (std::size_t i = 0; i < sharding.dims.size(); i++) {
-    if (!sharding.dims[i].unconstrained) continue;
-    throw ExecutionError(fmt::format(
-        "pjrt::ShardedArray: dimension {} is kUnconstrained, which is for programs\n  Give it an "
-        "axis of the mesh, or std::nullopt.",
-        i));
-  }
-  const std::string fault = ir::sharding_fault(sharding, literal.shape());
-  if (!fault.empty()) throw ExecutionError("pjrt::ShardedArray: " + fault);
-  *this =
-      split(literal, mesh, std::make_shared<const Placement>(literal.type(), std::move(sharding)));
+  *this = *array;
 }
 
 const TensorType& ShardedArray::type() const {
@@ -66,6 +43,24 @@ const std::vector<DeviceArray>& ShardedArray::shards() const {
   return held_parts(state_, "pjrt::ShardedArray::shards").shards;
 }
 
+std::vector<ShardSlice> ShardedArray::slices() const {
+  const ShardedState& array = held_parts(state_, "pjrt::ShardedArray::slices");
+  std::vector<ShardSlice> slices;
+  for (const std::size_t place : array.places)
+    slices.push_back({place, array.placement->start_of(place), array.placement->part().shape});
+  return slices;
+}
+
+bool ShardedArray::is_whole_here() const {
+  const ShardedState& array = held_parts(state_, "pjrt::ShardedArray::is_whole_here");
+  return is_whole_at(*array.placement, array.places);
+}
+
+Tensor ShardedArray::tensor() const {
+  held_parts(state_, "pjrt::ShardedArray::tensor");
+  return ir::make_mesh_value(*this);
+}
+
 bool ShardedArray::ready() const {
   const std::vector<DeviceArray>& parts = shards();
   return std::all_of(parts.begin(), parts.end(),
@@ -77,21 +72,29 @@ void ShardedArray::await() const {
 }
 
 Literal ShardedArray::to_literal() const {
-  const ShardedState& array = held_parts(state_, "pjrt::ShardedArray::to_literal");
+  constexpr const char* what = "pjrt::ShardedArray::to_literal";
+  const ShardedState& array = held_parts(state_, what);
   const Placement& placement = *array.placement;
   if (placement.is_whole()) return array.shards.front().to_literal();
+  if (!is_whole_at(placement, array.places)) {
+    throw ExecutionError(
+        fmt::format("{}: {}{}\n  Take shards() and slices() in each process, or return it from a "
+                    "program replicated, without a shard().",
+                    what, str(), slices_text(array.mesh, placement, array.places)));
+  }
   Literal whole = Literal::uninitialized(placement.whole());
-  for (std::size_t d = 0; d < array.shards.size(); d++) {
-    if (placement.first_alike(d) == d) placement.put(array.shards[d].to_literal(), d, whole);
+  std::vector<bool> is_put(placement.devices());
+  for (std::size_t i = 0; i < array.shards.size(); i++) {
+    const std::size_t part = placement.first_alike(array.places[i]);
+    if (!is_put[part]) placement.put(array.shards[i].to_literal(), part, whole);
+    is_put[part] = true;
   }
   return whole;
 }
 
 std::string ShardedArray::str() const {
   const ShardedState& array = held_parts(state_, "pjrt::ShardedArray::str");
-  std::string spec;
-  ir::append_shardy(spec, array.placement->sharding());
-  return fmt::format("{} on {} as {}", array.placement->whole().str(), array.mesh.str(), spec);
+  return placed_text(array.mesh, *array.placement);
 }
 
 }  // namespace rondo::pjrt

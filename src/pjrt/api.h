@@ -159,11 +159,18 @@ struct ClientText : Arguments<ClientText<kFunction>, kFunction> {
 };
 using ClientPlatformName = ClientText<12>;
 using ClientPlatformVersion = ClientText<14>;
-struct ClientAddressableDevices : Arguments<ClientAddressableDevices, 16> {
+struct ClientProcessIndex : Arguments<ClientProcessIndex, 13> {
+  Client* client = nullptr;
+  std::int32_t process_index = 0;
+};
+template <int kFunction>
+struct ClientDeviceList : Arguments<ClientDeviceList<kFunction>, kFunction> {
   Client* client = nullptr;
   Device* const* devices = nullptr;
   std::size_t count = 0;
 };
+using ClientDevices = ClientDeviceList<15>;
+using ClientAddressableDevices = ClientDeviceList<16>;
 
 struct Program {
   std::size_t size = sizeof(Program);
@@ -204,6 +211,10 @@ static_assert(sizeof(BufferFromHostBuffer) == 120);
 struct DeviceGetDescription : Arguments<DeviceGetDescription, 29> {
   Device* device = nullptr;
   DeviceDescription* description = nullptr;
+};
+struct DeviceDescriptionProcessIndex : Arguments<DeviceDescriptionProcessIndex, 24> {
+  DeviceDescription* description = nullptr;
+  std::int32_t process_index = 0;
 };
 struct DeviceDescriptionId : Arguments<DeviceDescriptionId, 23> {
   DeviceDescription* description = nullptr;

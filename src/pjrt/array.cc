@@ -101,6 +101,7 @@ DeviceArray own(std::shared_ptr<const PluginClient> client, std::size_t device, 
 DeviceArray PluginClient::upload(const Literal& literal, std::size_t device) const {
   constexpr std::string_view what = "copying an array to a device";
   check_process();
+  check_addressable(device, what);
   if (literal.elements() > 0 && !literal.bytes()) {
     throw ExecutionError(
         "pjrt::DeviceArray: the literal was moved from\n  Copy the literal, or make it again.");
@@ -198,6 +199,7 @@ Literal PluginArray::to_literal(const char* what) const {
 }
 
 DeviceArray PluginArray::copy_to(std::size_t other, const char* what) const {
+  client->check_addressable(other, what);
   api::BufferCopyToDevice args;
   args.buffer = buffer;
   args.device = plugin_client().handles[other];

@@ -120,34 +120,6 @@ std::string text_of(const PluginClient& state) {
   return args.text ? std::string(args.text, args.text_size) : std::string();
 }
 
-void find_devices(PluginClient& state) {
-  const std::string_view what = "pjrt::Client: its devices";
-  api::ClientAddressableDevices list;
-  list.client = state.client;
-  state.plugin->call(list, what);
-  for (std::size_t i = 0; list.devices && i < list.count; i++) {
-    api::DeviceGetDescription description;
-    description.device = list.devices[i];
-    api::DeviceDescriptionId id;
-    api::DeviceDescriptionKind kind;
-    if (description.device) {
-      state.plugin->call(description, what);
-      id.description = kind.description = description.description;
-    }
-    if (!id.description) throw plugin_fault(fmt::format("{}: one is missing", what));
-    state.plugin->call(id, what);
-    state.plugin->call(kind, what);
-    state.handles.push_back(list.devices[i]);
-    state.devices.push_back(
-        {id.id, kind.text ? std::string(kind.text, kind.text_size) : std::string()});
-  }
-  if (state.devices.empty())
-    throw PluginError(
-        "pjrt::Client: the plugin has no device in this process\n  Install one for this machine, "
-        "or make its devices visible.",
-        5);
-}
-
 }  // namespace
 
 PluginClient::~PluginClient() {
@@ -219,12 +191,6 @@ Client::Client(const Plugin& plugin, const ClientOptions& options, KeyValueStore
   state_ = std::move(state);
 }
 
-std::vector<Device> Client::devices() const {
-  std::vector<Device> devices;
-  for (std::size_t i = 0; i < state_->devices.size(); i++)
-    devices.push_back(DeviceAccess::make(state_, i));
-  return devices;
-}
 const std::string& Client::platform() const { return state_->platform; }
 const std::string& Client::platform_version() const { return state_->version; }
 Plugin Client::plugin() const { return Plugin(static_cast<const PluginClient&>(*state_).plugin); }

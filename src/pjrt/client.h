@@ -51,6 +51,9 @@ struct ClientAccess {
   static Client make(std::shared_ptr<const ClientState> state) { return Client(std::move(state)); }
 };
 
+/// Lists the devices of the client, of this process and of others. Throws PluginError if this
+/// process has none.
+void find_devices(PluginClient& state);
 /// Waits for an event, and releases it. Throws PluginError if it ends in an error.
 void await_event(const PluginClient& client, api::Event* event, std::string_view what);
 

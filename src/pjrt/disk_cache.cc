@@ -110,6 +110,8 @@ std::string key_of_program(const std::string& text, const ProgramOptions& option
   add_part(key, plugin_file(client.plugin->path));
   add_part(key, fmt::format("{}.{} {} {} of {} devices", version.major, version.minor,
                             client.platform, client.version, client.devices.size()));
+  if (client.devices.size() > client.addressable)  // a program is loaded for its process's devices
+    add_part(key, fmt::format("process {}", client.process_index));
   add_part(key, client.devices[DeviceAccess::index(options.devices.front())].kind);
   add_part(key, processor());
   add_part(key, compile_options(options));

@@ -41,7 +41,9 @@ std::vector<PartitionSpec> specs_of(const Placements& placements) {
 class OnMesh final : public ir::Prepared {
  public:
   /// `function` is the one that was printed: arguments may meet a sharding in the expansion of ops.
-  OnMesh(const Function& function, const CompileOptions& options) : mesh_(*options.mesh) {
+  OnMesh(const Function& function, const CompileOptions& options)
+      : mesh_(*options.mesh),
+        places_(places_here(mesh_, fmt::format("compile of '{}'", function.name()))) {
     ir::ProgramSharding sharding = *ir::program_sharding(function, mesh_);
     arguments_ = placements_of(function.params(), std::move(sharding.arguments));
     results_ = placements_of(function.results(), std::move(sharding.results));
@@ -63,6 +65,7 @@ class OnMesh final : public ir::Prepared {
   std::vector<Literal> run(std::span<const Literal> arguments, const RunOptions& options,
                            RunStats&) const override {
     refuse_limits(options);
+    for (std::size_t i = 0; i < results_.size(); i++) check_readable(i);
     std::vector<ShardedArray> taken;
     for (std::size_t i = 0; i < arguments.size(); i++)
       taken.push_back(split(arguments[i], mesh_, arguments_[i]));
@@ -119,6 +122,16 @@ class OnMesh final : public ir::Prepared {
         name(), asked, where));
   }
 
+  /// Before the run: a host that fails after it would leave the others waiting in the next one.
+  void check_readable(std::size_t result) const {
+    const Placement& placement = *results_[result];
+    if (is_whole_at(placement, places_)) return;
+    throw ExecutionError(fmt::format(
+        "run of '{}': result {}, {},{}\n  Call run_on_mesh and take shards(), or return it "
+        "replicated, without a shard().",
+        name(), result, placed_text(mesh_, placement), slices_text(mesh_, placement, places_)));
+  }
+
   /// The argument with the sharding that the program expects: itself, or through the host.
   ShardedArray placed(const ShardedArray& argument, std::size_t i) const {
     const ShardedState* state = ShardedAccess::state(argument).get();
@@ -131,6 +144,13 @@ class OnMesh final : public ir::Prepared {
           name(), i, state ? argument.str() : "an empty pjrt::ShardedArray", wanted.whole().str()));
     }
     if (state->mesh == mesh_ && state->placement->sharding() == wanted.sharding()) return argument;
+    if (!is_whole_at(*state->placement, state->places)) {
+      throw ExecutionError(
+          fmt::format("run of '{}': the program takes argument {} as {}, and {}{}\n  Give it as "
+                      "argument_specs() says, or let a program return it with that sharding.",
+                      name(), i, placed_text(mesh_, wanted), argument.str(),
+                      slices_text(state->mesh, *state->placement, state->places)));
+    }
     return split(argument.to_literal(), mesh_, arguments_[i]);
   }
 
@@ -143,7 +163,7 @@ class OnMesh final : public ir::Prepared {
 
   std::vector<ShardedArray> run_split(const std::vector<ShardedArray>& arguments,
                                       const std::vector<bool>& unused) const {
-    std::vector<std::vector<DeviceArray>> by_device(mesh_.devices().size());
+    std::vector<std::vector<DeviceArray>> by_device(places_.size());
     for (const ShardedArray& argument : arguments) {
       for (std::size_t d = 0; d < by_device.size(); d++)
         by_device[d].push_back(argument.shards()[d]);
@@ -151,8 +171,8 @@ class OnMesh final : public ir::Prepared {
     std::vector<std::vector<DeviceArray>> outputs = program_->run(by_device, unused);
     std::vector<ShardedArray> results;
     for (std::size_t i = 0; i < results_.size(); i++) {
-      auto state =
-          std::make_shared<ShardedState>(ShardedState{mesh_, result_specs_[i], results_[i], {}});
+      auto state = std::make_shared<ShardedState>(
+          ShardedState{mesh_, result_specs_[i], results_[i], places_, {}});
       for (std::vector<DeviceArray>& of_device : outputs)
         state->shards.push_back(std::move(of_device[i]));
       results.push_back(ShardedAccess::make(std::move(state)));
@@ -161,6 +181,7 @@ class OnMesh final : public ir::Prepared {
   }
 
   Mesh mesh_;
+  std::vector<std::size_t> places_;  // of this process's devices in the mesh
   Placements arguments_, results_;
   std::vector<PartitionSpec> argument_specs_, result_specs_;
   std::optional<DonatingProgram> program_;

@@ -40,6 +40,14 @@ std::shared_ptr<const PluginClient> one_client(const ProgramOptions& options) {
     }
   }
   client->check_process();
+  if (std::none_of(options.devices.begin(), options.devices.end(),
+                   [](const Device& device) { return device.is_addressable(); })) {
+    const Device& first = options.devices.front();
+    throw ExecutionError(fmt::format(
+        "'{}' is for no device of this process, {}: {} is one of process {}\n  Take one of "
+        "pjrt::Client::devices(), or a mesh with some of them.",
+        options.name, client->process_index, first.str(), first.process_index()));
+  }
   return client;
 }
 
@@ -155,7 +163,9 @@ void Program::take(api::LoadedExecutable* loaded) {
   if (!loaded) throw plugin_fault("the plugin compiled to nothing");
   loaded_ = loaded;
   try {
-    for (const Device& device : options_.devices) devices_.push_back(DeviceAccess::index(device));
+    for (const Device& device : options_.devices) {
+      if (device.is_addressable()) devices_.push_back(DeviceAccess::index(device));
+    }
     check_made();
   } catch (...) {
     release();
@@ -200,7 +210,7 @@ Program::~Program() { release(); }
 
 std::string Program::parameter(std::size_t argument, std::size_t device) const {
   std::string out = fmt::format("run of '{}': argument {}", options_.name, argument);
-  if (devices_.size() > 1) out += fmt::format(" of {}", options_.devices[device].str());
+  if (options_.devices.size() > 1) out += fmt::format(" of {}", this->device(device).str());
   return out;
 }
 
@@ -222,7 +232,7 @@ void Program::check(std::span<const DeviceArray> arguments, std::size_t device) 
     if (array->client != client_ || array->device != devices_[device]) {
       throw ExecutionError(
           fmt::format("{} is {}, the program runs on {}\n  Bring it there with copy_to().",
-                      parameter(i, device), arguments[i].str(), options_.devices[device].str()));
+                      parameter(i, device), arguments[i].str(), this->device(device).str()));
     }
     if (array->type != types[i]) {
       throw ExecutionError(

@@ -14,8 +14,9 @@
 namespace rondo::pjrt {
 
 struct ProgramOptions {
-  std::string name = {};             // for messages
-  std::vector<Device> devices = {};  // of one client, one for each partition; at least one
+  std::string name = {};  // for messages
+  /// Of one client, one for each partition; at least one of this process.
+  std::vector<Device> devices = {};
   /// The types of each device's arguments and results: for a partitioned program of its shards. The
   /// plugin accepts any buffer of the same size, so these types are checked.
   std::vector<TensorType> parameters = {};
@@ -36,10 +37,10 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// arguments[d] are those of device d, in the order of the options; the same for results. The
-  /// program may still be running when they are returned. Throws ExecutionError for arguments that
-  /// do not fit, naming them. Donated parameters flagged in `left_alone` are not overwritten by
-  /// this run: the plugin copies them first.
+  /// arguments[d] are those of device d of this process, in the order of the options; the same for
+  /// results. The program may still be running when they are returned. Throws ExecutionError for
+  /// arguments that do not fit, naming them. Donated parameters flagged in `left_alone` are not
+  /// overwritten by this run: the plugin copies them first.
   std::vector<std::vector<DeviceArray>> run(std::span<const std::vector<DeviceArray>> arguments,
                                             const std::vector<bool>& left_alone = {}) const;
 
@@ -61,10 +62,11 @@ class Program {
   void release() noexcept;
   std::optional<api::ExecutableGetCompiledMemoryStats> memory() const;
   std::string parameter(std::size_t argument, std::size_t device) const;
+  Device device(std::size_t d) const { return DeviceAccess::make(client_, devices_[d]); }
 
   ProgramOptions options_;
   std::shared_ptr<const PluginClient> client_;
-  std::vector<std::size_t> devices_;  // index among the client's devices
+  std::vector<std::size_t> devices_;  // those of this process, as indices among the client's
   api::LoadedExecutable* loaded_ = nullptr;
   api::Executable* executable_ = nullptr;
 };

@@ -31,7 +31,8 @@ endif()
 # The lesson about plugins runs on it as well.
 set(RONDO_TEST_PLUGIN "${pjrt_plugin}" CACHE INTERNAL "")
 
-add_library(rondo_fake_plugin MODULE "${CMAKE_CURRENT_LIST_DIR}/fake_plugin/fake_plugin.cc")
+add_library(rondo_fake_plugin MODULE "${CMAKE_CURRENT_LIST_DIR}/fake_plugin/fake_plugin.cc"
+                                     "${CMAKE_CURRENT_LIST_DIR}/fake_plugin/program_text.cc")
 rondo_configure_target(rondo_fake_plugin)
 target_include_directories(rondo_fake_plugin PRIVATE "${PROJECT_SOURCE_DIR}/src"
                                                      "${CMAKE_CURRENT_SOURCE_DIR}")

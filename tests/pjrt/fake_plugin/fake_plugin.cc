@@ -1,4 +1,6 @@
-// The fake plugin: programs return their arguments, as results of the same number and types.
+// The fake plugin: programs return their arguments, as results of the same number and types, unless
+// a test gives it a function that computes. Its clients are those of one process or of several,
+// each with two devices.
 #include "pjrt/fake_plugin/fake_plugin.h"
 
 #include <algorithm>
@@ -6,13 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pjrt/api.h"
+#include "pjrt/fake_plugin/program_text.h"
 
 namespace {
 
@@ -20,6 +25,7 @@ using rondo::testing::FakePlugin;
 namespace api = rondo::pjrt::api;
 
 FakePlugin state;
+std::mutex noting;  // held while lists of it are written
 
 /// Objects without which the plugin cannot work.
 struct Needed {
@@ -47,6 +53,13 @@ struct Borrowed {
 };
 struct FakeDevice {
   int id;
+  int process;
+};
+/// The client of one of several processes, which knows the devices of all.
+struct FakeClient {
+  int process = 0;
+  std::vector<std::unique_ptr<FakeDevice>> devices;
+  std::vector<FakeDevice*> all, here;
 };
 struct FakeBuffer {
   std::vector<char> bytes;
@@ -57,18 +70,28 @@ struct FakeBuffer {
   std::optional<Borrowed> borrowed;
   bool deleted = false;  // donated to a program
 };
-/// The results according to a program's text: its arguments.
 struct FakeProgram {
-  int device = 0;
-  std::size_t devices = 1;  // from that one on
-  std::vector<std::int32_t> types;
+  std::string text;
+  std::vector<std::int64_t> ids;     // of all partitions' devices
+  std::vector<FakeDevice*> devices;  // those of this process
+  std::vector<std::int32_t> types;   // of each device's results
   std::vector<std::int64_t> dimensions;
   std::vector<std::size_t> ranks;
   std::vector<bool> donors;
 };
 
-FakeDevice devices[3] = {{0}, {1}, {2}};
-FakeDevice* device_list[3] = {&devices[0], &devices[1], &devices[2]};
+constexpr int kDevices = 2;           // of each process
+constexpr int kIdsPerProcess = 2048;  // as XLA's CPU clients number them
+FakeDevice stranger{2, 0};            // of no client
+FakeDevice* strangers[] = {&stranger};
+
+std::int64_t option(const api::ClientCreate& args, std::string_view name, std::int64_t otherwise) {
+  for (std::size_t i = 0; i < args.option_count; i++) {
+    if (std::string_view(args.options[i].name, args.options[i].name_size) == name)
+      return args.options[i].value.integer;
+  }
+  return otherwise;
+}
 
 std::int64_t& counted(std::int64_t& count, int step) {
   __atomic_add_fetch(&count, step, __ATOMIC_RELAXED);
@@ -113,26 +136,28 @@ void destroy(void* object, std::int64_t& count) {
   counted(count, -1);
 }
 
-/// `tensor<2x3xf32>` and the like among the parameters of main.
-FakeProgram parse(const std::string& text, int device) {
+std::int64_t width_of(std::int32_t type) { return type == 12 ? 8 : 4; }
+
+FakeProgram make_program(const FakeClient& client, const std::string& text,
+                         const std::vector<std::int64_t>& ids) {
   FakeProgram program;
-  program.device = device;
-  const std::size_t end = text.find("->", text.find("@main("));
-  for (std::size_t at = text.find("tensor<"); at < end; at = text.find("tensor<", at + 1)) {
-    std::string inside = text.substr(at + 7, text.find('>', at) - at - 7);
-    std::size_t rank = 0;
-    for (std::size_t x = inside.find('x'); x != std::string::npos; x = inside.find('x')) {
-      program.dimensions.push_back(std::stoll(inside.substr(0, x)));
-      inside = inside.substr(x + 1);
-      rank++;
+  program.text = text;
+  program.ids = ids;
+  for (const std::int64_t id : ids) {
+    for (FakeDevice* device : client.here) {
+      if (device->id == id) program.devices.push_back(device);
     }
-    program.ranks.push_back(rank);
+  }
+  const rondo::testing::FakeSignature signature = rondo::testing::signature_of(text);
+  for (const auto& parameter : signature.parameters) program.donors.push_back(parameter.donor);
+  for (const auto& value : state.compute ? signature.results : signature.parameters) {
+    program.dimensions.insert(program.dimensions.end(), value.dimensions.begin(),
+                              value.dimensions.end());
+    program.ranks.push_back(value.dimensions.size());
     program.types.push_back(state.other_result_type ? 5
-                            : inside == "f32"       ? 11
-                            : inside == "f64"       ? 12
+                            : value.dtype == "f32"  ? 11
+                            : value.dtype == "f64"  ? 12
                                                     : 4);
-    const std::size_t donor = text.find("jax.buffer_donor", at);
-    program.donors.push_back(donor < std::min(end, text.find("tensor<", at + 1)));
   }
   return program;
 }
@@ -233,11 +258,22 @@ api::Error* client_create(api::ClientCreate* args) {
   }
   return guarded(args, [&] {
     counted(state.clients, 1);
-    args->client = reinterpret_cast<api::Client*>(&state);
+    auto* client = new FakeClient;
+    client->process = static_cast<int>(option(*args, "node_id", 0));
+    const auto processes = static_cast<int>(option(*args, "num_nodes", 1));
+    for (int process = 0; process < processes; process++) {
+      for (int i = 0; i < kDevices; i++) {
+        const FakeDevice device{process * kIdsPerProcess + i, process};
+        client->all.push_back(
+            client->devices.emplace_back(std::make_unique<FakeDevice>(device)).get());
+        if (process == client->process) client->here.push_back(client->all.back());
+      }
+    }
+    args->client = reinterpret_cast<api::Client*>(client);
   });
 }
 api::Error* client_destroy(api::ClientDestroy* args) {
-  return after(args, [&] { counted(state.clients, -1); });
+  return after(args, [&] { destroy<FakeClient>(args->client, state.clients); });
 }
 template <class Args>
 api::Error* client_text(Args* args) {
@@ -246,10 +282,18 @@ api::Error* client_text(Args* args) {
     args->text_size = 4;
   });
 }
-api::Error* client_devices(api::ClientAddressableDevices* args) {
+api::Error* client_process(api::ClientProcessIndex* args) {
+  return guarded(
+      args, [&] { args->process_index = reinterpret_cast<FakeClient*>(args->client)->process; });
+}
+template <class Args>
+api::Error* client_devices(Args* args) {
   return guarded(args, [&] {
-    args->devices = reinterpret_cast<api::Device* const*>(device_list);
-    args->count = state.no_devices ? 0 : 2;
+    const auto* client = reinterpret_cast<FakeClient*>(args->client);
+    const bool all = Args::kIndex == api::ClientDevices::kIndex;
+    const std::vector<FakeDevice*>& list = all ? client->all : client->here;
+    args->devices = reinterpret_cast<api::Device* const*>(list.data());
+    args->count = state.no_devices ? 0 : list.size();
   });
 }
 api::Error* device_description(api::DeviceGetDescription* args) {
@@ -258,6 +302,11 @@ api::Error* device_description(api::DeviceGetDescription* args) {
 }
 api::Error* device_id(api::DeviceDescriptionId* args) {
   return guarded(args, [&] { args->id = reinterpret_cast<FakeDevice*>(args->description)->id; });
+}
+api::Error* device_process(api::DeviceDescriptionProcessIndex* args) {
+  return guarded(args, [&] {
+    args->process_index = reinterpret_cast<FakeDevice*>(args->description)->process;
+  });
 }
 api::Error* device_kind(api::DeviceDescriptionKind* args) {
   return guarded(args, [&] {
@@ -269,28 +318,28 @@ api::Error* compile(api::ClientCompile* args) {
   return guarded(args, [&] {
     counted(state.compiled, 1);
     counted(state.loaded, 1);
-    // The device assignment: field 3, two bytes long, of field 1.
-    const std::string options(args->options, args->options_size);
-    const std::string_view assigned = "\x1a\x02\x08";
-    const std::size_t first = options.find(assigned);
-    FakeProgram program =
-        parse(std::string(args->program->code, args->program->code_size), options.at(first + 3));
-    for (std::size_t at = options.find(assigned, first + 1); at != std::string::npos;
-         at = options.find(assigned, at + 1))
-      program.devices++;
-    args->executable = reinterpret_cast<api::LoadedExecutable*>(new FakeProgram(program));
+    std::vector<std::int64_t> ids =
+        rondo::testing::assigned_devices(std::string(args->options, args->options_size));
+    args->executable = reinterpret_cast<api::LoadedExecutable*>(new FakeProgram(
+        make_program(*reinterpret_cast<FakeClient*>(args->client),
+                     std::string(args->program->code, args->program->code_size), ids)));
+    const std::lock_guard lock(noting);
+    state.assignment = std::move(ids);
   });
 }
 api::Error* from_host(api::BufferFromHostBuffer* args) {
   return guarded(args, [&] {
+    const int process = reinterpret_cast<FakeClient*>(args->client)->process;
+    if (reinterpret_cast<FakeDevice*>(args->device)->process != process)
+      throw std::logic_error("the device is not addressable");
     auto* buffer = new FakeBuffer{{},
                                   args->type,
                                   {args->dimensions, args->dimensions + args->rank},
                                   reinterpret_cast<FakeDevice*>(args->device),
                                   false,
                                   std::nullopt};
-    const std::int64_t width = args->type == 12 ? 8 : 4;
-    buffer->bytes.resize(static_cast<std::size_t>(elements(buffer->dimensions) * width));
+    buffer->bytes.resize(
+        static_cast<std::size_t>(elements(buffer->dimensions) * width_of(args->type)));
     std::memcpy(buffer->bytes.data(), args->data, buffer->bytes.size());
     counted(state.buffers, 1);
     args->buffer = reinterpret_cast<api::Buffer*>(buffer);
@@ -336,23 +385,59 @@ api::Error* output_dimensions(api::ExecutableOutputDimensions* args) {
 api::Error* loaded_devices(api::LoadedExecutableAddressableDevices* args) {
   return guarded(args, [&] {
     const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
-    const int device = program->device;
-    args->devices =
-        reinterpret_cast<api::Device* const*>(device_list + (state.other_device ? 2 : device));
-    args->count = state.other_device ? 1 : program->devices;
+    args->devices = reinterpret_cast<api::Device* const*>(
+        state.other_device ? strangers : program->devices.data());
+    args->count = state.other_device ? 1 : program->devices.size();
   });
 }
+/// The results of one device, by the test's function.
+void compute(const FakeProgram& program, FakeDevice* device, api::Buffer* const* arguments,
+             std::size_t count, api::Buffer** results) {
+  std::vector<const char*> inputs;
+  for (std::size_t i = 0; i < count; i++)
+    inputs.push_back(reinterpret_cast<FakeBuffer*>(arguments[i])->bytes.data());
+  std::vector<char*> outputs;
+  const std::int64_t* next = program.dimensions.data();
+  for (std::size_t i = 0; i < program.types.size(); i++) {
+    const std::vector<std::int64_t> dimensions(next, next + program.ranks[i]);
+    next += program.ranks[i];
+    const auto bytes = static_cast<std::size_t>(elements(dimensions) * width_of(program.types[i]));
+    auto* result = new FakeBuffer{
+        std::vector<char>(bytes), program.types[i], dimensions, device, state.late, std::nullopt};
+    counted(state.buffers, 1);
+    results[i] = reinterpret_cast<api::Buffer*>(result);
+    outputs.push_back(result->bytes.data());
+  }
+  state.compute(program.text, inputs, outputs);
+}
+
+/// The ids of the devices of the arguments, which a real plugin checks too.
+void note_devices(const FakeProgram& program, const api::LoadedExecutableExecute& args) {
+  if (args.device_count != program.devices.size())
+    throw std::logic_error("arguments for another number of devices");
+  std::vector<std::vector<int>> passed(args.device_count);
+  for (std::size_t d = 0; d < args.device_count; d++) {
+    for (std::size_t i = 0; i < args.argument_count; i++) {
+      const FakeDevice* device = reinterpret_cast<FakeBuffer*>(args.arguments[d][i])->device;
+      if (device != program.devices[d]) throw std::logic_error("an argument of another device");
+      passed[d].push_back(device->id);
+    }
+  }
+  const std::lock_guard lock(noting);
+  state.passed = std::move(passed);
+}
+
 api::Error* execute(api::LoadedExecutableExecute* args) {
   return guarded(args, [&] {
     if (state.no_result) return;
     const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
+    note_devices(*program, *args);
     const std::vector<std::int64_t> kept(
         args->options->not_donated, args->options->not_donated + args->options->not_donated_count);
     for (std::size_t d = 0; d < args->device_count; d++) {
       for (std::size_t i = 0; i < args->argument_count; i++) {
         auto* buffer = reinterpret_cast<FakeBuffer*>(args->arguments[d][i]);
         if (buffer->deleted) throw std::logic_error("an argument was given away before");
-        auto* copy = new FakeBuffer(*buffer);
         if (program->donors[i] &&
             std::find(kept.begin(), kept.end(), static_cast<std::int64_t>(i)) == kept.end()) {
           buffer->deleted = true;
@@ -360,11 +445,17 @@ api::Error* execute(api::LoadedExecutableExecute* args) {
         } else if (program->donors[i]) {
           counted(state.left_alone, 1);
         }
+        if (state.compute) continue;
+        auto* copy = new FakeBuffer(*buffer);
+        copy->deleted = false;
         copy->borrowed.reset();
         copy->late = state.late;
         counted(state.buffers, 1);
         args->results[d][i] = reinterpret_cast<api::Buffer*>(copy);
       }
+      if (state.compute)
+        compute(*program, program->devices[d], args->arguments[d], args->argument_count,
+                args->results[d]);
     }
   });
 }
@@ -423,7 +514,9 @@ void delete_string(void* text) {
 api::Error* serialize(api::ExecutableSerialize* args) {
   return guarded(args, [&] {
     const auto* program = reinterpret_cast<FakeProgram*>(args->executable);
-    auto* text = new std::string("fake:" + std::to_string(program->device) + "@main(");
+    auto* text = new std::string("fake:");
+    for (const std::int64_t id : program->ids) *text += std::to_string(id) + ",";
+    *text += "@main(";
     std::size_t next = 0;
     for (std::size_t i = 0; i < program->types.size(); i++) {
       *text += "tensor<";
@@ -445,8 +538,11 @@ api::Error* deserialize(api::ExecutableDeserializeAndLoad* args) {
   return guarded(args, [&] {
     counted(state.deserialized, 1);
     counted(state.loaded, 1);
+    std::vector<std::int64_t> ids;
+    for (std::size_t at = 5; bytes.at(at) != '@'; at = bytes.find(',', at) + 1)
+      ids.push_back(std::stoll(bytes.substr(at)));
     args->executable = reinterpret_cast<api::LoadedExecutable*>(
-        new FakeProgram(parse(bytes, std::stoi(bytes.substr(5)))));
+        new FakeProgram(make_program(*reinterpret_cast<FakeClient*>(args->client), bytes, ids)));
   });
 }
 
@@ -479,9 +575,12 @@ extern "C" __attribute__((visibility("default"))) const api::Api* GetPjrtApi() {
   put(table, client_destroy);
   put(table, client_text<api::ClientPlatformName>);
   put(table, client_text<api::ClientPlatformVersion>);
-  put(table, client_devices);
+  put(table, client_process);
+  put(table, client_devices<api::ClientDevices>);
+  put(table, client_devices<api::ClientAddressableDevices>);
   put(table, device_description);
   put(table, device_id);
+  put(table, device_process);
   put(table, device_kind);
   put(table, compile);
   put(table, from_host);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace rondo::testing {
 
@@ -23,6 +26,11 @@ struct FakePlugin {
   bool other_device = false;
   bool no_devices = false;
   bool asks_store = false;  // Client_Create puts and gets keys and values
+  /// Computes the results of one device from its arguments, by a program's text; null: programs
+  /// return their arguments.
+  std::function<void(const std::string& text, const std::vector<const char*>& arguments,
+                     const std::vector<char*>& results)>
+      compute = nullptr;
   // Of the table.
   int major = 0;
   int minor = 115;
@@ -40,6 +48,9 @@ struct FakePlugin {
   std::int64_t donated = 0;         // arguments that were donated to a run
   std::int64_t left_alone = 0;      // those that could have been, and were not
   std::int64_t deserialized = 0;    // programs that were loaded from bytes
+  // Of the last program and the last run.
+  std::vector<std::int64_t> assignment = {};  // the ids of all partitions' devices
+  std::vector<std::vector<int>> passed = {};  // the ids of the arguments' devices, by device
 };
 
 }  // namespace rondo::testing
