@@ -155,7 +155,7 @@ class OneProgramOverManyProcesses(Hosts):
 
 class Resumed(Hosts):
     def test_after_one_process_was_killed(self):
-        inputs, checkpoints = self.inputs("training", trips=120), self.folder / "kept"
+        inputs, checkpoints = self.inputs("training", trips=400), self.folder / "kept"
         options = [f"--checkpoints={checkpoints}", "--every=2"]
         whole, _ = self.run_all("training", 2, inputs, f"--checkpoints={self.folder / 'other'}", "--every=2", out="whole")
         broken = Processes(folder / "training.mlir", 2, inputs, *options, HEARTBEAT)
@@ -171,12 +171,12 @@ class Resumed(Hosts):
         self.assertRegex(errors[0], r"goes on from the checkpoint of trip \d+ of loop 1")
         self.assert_same_bits(results, whole)
         with self.subTest("but not with other inputs"):
-            statuses, errors = Processes(folder / "training.mlir", 2, self.inputs("training", trips=121), *options).wait()
+            statuses, errors = Processes(folder / "training.mlir", 2, self.inputs("training", trips=401), *options).wait()
             self.assertIn(2, statuses)
             self.assertIn("is of other inputs\n  Give another folder, or remove this one", "".join(errors))
 
     def test_after_the_coordinator_was_stopped_and_a_file_damaged(self):
-        inputs, checkpoints = self.inputs("stencil", trips=240), self.folder / "kept"
+        inputs, checkpoints = self.inputs("stencil", trips=800), self.folder / "kept"
         # Each process has a folder of its own, as on machines that share no disk.
         options = [lambda rank: f"--checkpoints={checkpoints / str(rank)}", "--every=4"]
         whole, _ = self.run_all("stencil", 4, inputs, f"--checkpoints={self.folder / 'other'}", "--every=4", out="whole")
