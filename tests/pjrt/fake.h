@@ -54,7 +54,7 @@ class Fake : public ::testing::Test {
   }
   static pjrt::Client client() { return pjrt::Client(pjrt::Plugin::load(RONDO_FAKE_PLUGIN)); }
   /// On f32[2] and s32[]: the fake plugin's programs return their arguments.
-  static Function program() {
+  static Function identity() {
     return trace([](Tensor x, Tensor n) { return std::tuple{x, n}; }, f32({2}), s32());
   }
   static std::vector<Literal> arguments() {

@@ -34,9 +34,9 @@ void use_all(const pjrt::Client& client, const Function& program,
 }
 
 TEST_F(Faults, NothingFails) {
-  use_all(client(), program(), arguments());
+  use_all(client(), identity(), arguments());
   state.not_on_cpu = true;
-  use_all(client(), program(), arguments());
+  use_all(client(), identity(), arguments());
 }
 
 TEST_F(Faults, EachFunctionThatReturnsAnErrorOrThrows) {
@@ -56,7 +56,7 @@ TEST_F(Faults, EachFunctionThatReturnsAnErrorOrThrows) {
         state.throws_int = how == 2;
         state.not_on_cpu = function == api::BufferToHostBuffer::kIndex;
         try {
-          use_all(client(), program(), arguments());
+          use_all(client(), identity(), arguments());
         } catch (const pjrt::PluginError& error) {
           refused++;
           EXPECT_EQ(error.code(), 13);
@@ -79,7 +79,7 @@ TEST_F(Faults, NothingIsSaidOfWhatCannotBeReleased) {
     for (const bool throws : {false, true}) {
       state.failing = function;
       state.throws = throws;
-      use_all(client(), program(), arguments());
+      use_all(client(), identity(), arguments());
       expect_nothing_left();
       state = FakePlugin();
     }
@@ -88,7 +88,7 @@ TEST_F(Faults, NothingIsSaidOfWhatCannotBeReleased) {
 
 TEST_F(Faults, AProgramThatFailsLate) {
   const pjrt::Device device = client().devices()[0];
-  const Executable executable = compile(program(), {.device = device});
+  const Executable executable = compile(identity(), {.device = device});
   state.late = true;
   expect_error<pjrt::PluginError>([&] { executable.run(arguments()); },
                                   {"late: out of memory", "RESOURCE_EXHAUSTED"});
@@ -105,14 +105,14 @@ TEST_F(Faults, AProgramThatFailsLate) {
 TEST_F(Faults, AnswersThatDoNotFit) {
   const pjrt::Device device = client().devices()[0];
   state.other_result_type = true;
-  expect_error<pjrt::PluginError>([&] { compile(program(), {.device = device}); },
+  expect_error<pjrt::PluginError>([&] { compile(identity(), {.device = device}); },
                                   {"s64[2]", "f32[2]", kAtFault});
   state = FakePlugin{.clients = state.clients};
   state.other_device = true;
-  expect_error<pjrt::PluginError>([&] { compile(program(), {.device = device}); },
+  expect_error<pjrt::PluginError>([&] { compile(identity(), {.device = device}); },
                                   {"other devices", kAtFault});
   state.other_device = false;
-  const Executable executable = compile(program(), {.device = device});
+  const Executable executable = compile(identity(), {.device = device});
   state.no_result = true;
   expect_error<pjrt::PluginError>([&] { executable.run(arguments()); },
                                   {"0 of 2 results", kAtFault});
@@ -139,7 +139,7 @@ TEST_F(Faults, FunctionsThatDoNothing) {
     SCOPED_TRACE(part);
     state.idle = function;
     try {
-      use_all(client(), program(), arguments());
+      use_all(client(), identity(), arguments());
       ADD_FAILURE() << "nothing was thrown";
     } catch (const pjrt::PluginError& error) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
@@ -156,7 +156,7 @@ TEST_F(Faults, AStatusThatSaysEnoughComesWithARemedy) {
     state.code = code;
     std::string what;
     try {
-      use_all(client(), program(), arguments());
+      use_all(client(), identity(), arguments());
     } catch (const pjrt::PluginError& error) {
       EXPECT_EQ(error.code(), code);
       what = error.what();
@@ -225,7 +225,7 @@ TEST_F(Faults, ARefusedProgramNamesTheOpTheLoopAndTheLine) {
 TEST_F(Faults, AChildProcessCannotUseTheClientOfItsParent) {
   const pjrt::Client parent = client();
   const pjrt::DeviceArray array(arguments()[0], parent.devices()[0]);
-  const Executable executable = compile(program(), {.device = parent.devices()[0]});
+  const Executable executable = compile(identity(), {.device = parent.devices()[0]});
   const FakeCopy other("rondo_forked");  // the parent has no client of it
   pjrt::Plugin::load(other.path());
   const pid_t child = fork();
@@ -243,7 +243,7 @@ TEST_F(Faults, AChildProcessCannotUseTheClientOfItsParent) {
     refused([&] { array.await(); });
     refused([&] { executable.run(arguments()); });
     refused([&] { pjrt::DeviceArray(arguments()[0], parent.devices()[0]); });
-    refused([&] { compile(program(), {.device = parent.devices()[0]}); });
+    refused([&] { compile(identity(), {.device = parent.devices()[0]}); });
     refused([&] { client(); });  // a fork does not copy a plugin's threads
     const pjrt::Client own(pjrt::Plugin::load(other.path()));
     wrong += own.devices().size() != 2;
@@ -257,7 +257,7 @@ TEST_F(Faults, AChildProcessCannotUseTheClientOfItsParent) {
 
 TEST_F(Faults, ThreadsUseOneExecutable) {
   const pjrt::Client shared = client();
-  const Executable executable = compile(program(), {.device = shared.devices()[0]});
+  const Executable executable = compile(identity(), {.device = shared.devices()[0]});
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 16; t++) {

@@ -22,7 +22,7 @@ void expect_error_of(const Call& call, const std::vector<std::string>& parts) {
 
 TEST_F(MeshFaults, NothingIsLeftOfRunsThatGoWell) {
   const Mesh mesh = pair();
-  const Executable executable = compile(program(), {.mesh = mesh});
+  const Executable executable = compile(identity(), {.mesh = mesh});
   for (int i = 0; i < 100; i++) {
     const std::vector<Literal> results = executable.run(arguments());
     EXPECT_TRUE(results[0].identical(arguments()[0]));
@@ -35,7 +35,7 @@ TEST_F(MeshFaults, NothingIsLeftOfRunsThatGoWell) {
 }
 
 TEST_F(MeshFaults, AnUploadThatFailsHalfWay) {
-  const Executable executable = compile(program(), {.mesh = pair()});
+  const Executable executable = compile(identity(), {.mesh = pair()});
   for (const int passes : {0, 1, 2, 3}) {
     state.failing = pjrt::api::BufferFromHostBuffer::kIndex;
     state.passes = passes;
@@ -49,7 +49,7 @@ TEST_F(MeshFaults, AnUploadThatFailsHalfWay) {
 
 TEST_F(MeshFaults, ARunThatFailsAtOnceOrLate) {
   const Mesh mesh = pair();
-  const Executable executable = compile(program(), {.mesh = mesh});
+  const Executable executable = compile(identity(), {.mesh = mesh});
   state.failing = pjrt::api::LoadedExecutableExecute::kIndex;
   expect_error_of<pjrt::PluginError>([&] { (void)executable.run(arguments()); },
                                      {"the fake plugin was told to fail"});
@@ -72,17 +72,17 @@ TEST_F(MeshFaults, ARunThatFailsAtOnceOrLate) {
 TEST_F(MeshFaults, AnswersThatDoNotFit) {
   const Mesh mesh = pair();
   state.other_device = true;
-  expect_error_of<pjrt::PluginError>([&] { (void)compile(program(), {.mesh = mesh}); },
+  expect_error_of<pjrt::PluginError>([&] { (void)compile(identity(), {.mesh = mesh}); },
                                      {"other devices"});
   state.other_device = false;
-  const Executable executable = compile(program(), {.mesh = mesh});
+  const Executable executable = compile(identity(), {.mesh = mesh});
   state.no_result = true;
   expect_error_of<pjrt::PluginError>([&] { (void)executable.run(arguments()); },
                                      {"0 of 2 results"});
 }
 
 TEST_F(MeshFaults, LimitsOfARunAreRefused) {
-  const Executable executable = compile(program(), {.mesh = pair()});
+  const Executable executable = compile(identity(), {.mesh = pair()});
   const auto refused = [&](const RunOptions& options, const std::string& name) {
     expect_error_of<ExecutionError>(
         [&] { (void)executable.run(arguments(), options); },
@@ -97,7 +97,7 @@ TEST_F(MeshFaults, LimitsOfARunAreRefused) {
 
 TEST_F(MeshFaults, DevicesOfSeveralClients) {
   const Mesh mesh({{"data", 2}}, {client().devices()[0], client().devices()[1]});
-  expect_error_of<ExecutionError>([&] { (void)compile(program(), {.mesh = mesh}); },
+  expect_error_of<ExecutionError>([&] { (void)compile(identity(), {.mesh = mesh}); },
                                   {"Give devices of one pjrt::Client"});
 }
 

@@ -1,9 +1,11 @@
 // A mesh over the devices of two processes, which two clients of the fake plugin play: each has the
-// ids of all four devices and gives and takes the parts of its own two. The fake plugin runs a
-// program without communication on each shard; what devices exchange is XLA's part, and not here.
+// ids of all four devices and gives and takes the parts of its own two. On each shard the plugin
+// computes what the test tells it; what devices exchange is XLA's part, and not here.
 #pragma once
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "pjrt/fake.h"
 
@@ -29,44 +31,21 @@ inline Literal slice_of(const Literal& whole, const ShardSlice& slice) {
       .eval();
 }
 
-inline std::string with_replaced(std::string text, const std::string& old, const std::string& by) {
-  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at))
-    text.replace(at, old.size(), by);
-  return text;
-}
-
-/// What each device runs of a program for four devices that works on the rows by themselves: the
-/// same on a quarter of the rows.
-inline Function of_one_shard(const std::string& text) {
-  std::string lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at) + 1;
-    if (text.substr(at, end - at).find("sdy.mesh") == std::string::npos)
-      lines += text.substr(at, end - at);
-    at = end;
-  }
-  for (std::size_t at = lines.find(" <@mesh"); at != std::string::npos; at = lines.find(" <@mesh"))
-    lines.erase(at, lines.find('>', at) + 1 - at);
-  for (const char* rank : {"[{\"data\"}, {}]", "[{}, {}]", "[]"})
-    lines = with_replaced(lines,
-                          " {sdy.sharding = #sdy.sharding<@mesh, " + std::string(rank) + ">}", "");
-  lines = with_replaced(lines, "sdy.sharding_constraint", "stablehlo.optimization_barrier");
-  return parse_stablehlo_text(with_replaced(lines, "tensor<8x", "tensor<2x"));
-}
-
-inline void run_on_shard(const std::string& text, const std::vector<const char*>& arguments,
-                         const std::vector<char*>& results) {
-  const Function shard = of_one_shard(text);
-  std::vector<Literal> literals;
-  for (std::size_t i = 0; i < arguments.size(); i++) {
-    Literal& taken = literals.emplace_back(Literal::uninitialized(shard.params()[i]));
-    std::memcpy(taken.mutable_bytes(), arguments[i],
-                static_cast<std::size_t>(taken.type().bytes()));
-  }
-  const auto computed = compile(shard, {.executor = Executor::kReference}).run(literals);
-  for (std::size_t i = 0; i < results.size(); i++)
-    std::memcpy(results[i], computed[i].bytes(),
-                static_cast<std::size_t>(computed[i].type().bytes()));
+/// What each device computes of a program that works on rows by themselves: this, on its rows.
+inline auto runs_on_each_shard(Function shard) {
+  return [shard = std::move(shard)](const std::vector<const char*>& arguments,
+                                    const std::vector<char*>& results) {
+    std::vector<Literal> literals;
+    for (std::size_t i = 0; i < arguments.size(); i++) {
+      Literal& taken = literals.emplace_back(Literal::uninitialized(shard.params()[i]));
+      std::memcpy(taken.mutable_bytes(), arguments[i],
+                  static_cast<std::size_t>(taken.type().bytes()));
+    }
+    const auto computed = compile(shard, {.executor = Executor::kReference}).run(literals);
+    for (std::size_t i = 0; i < results.size(); i++)
+      std::memcpy(results[i], computed[i].bytes(),
+                  static_cast<std::size_t>(computed[i].type().bytes()));
+  };
 }
 
 class SeveralHosts : public Fake {
@@ -79,14 +58,18 @@ class SeveralHosts : public Fake {
   static Mesh mesh_of(const pjrt::Client& client) {
     return Mesh({{"data", 4}}, client.all_devices());
   }
-  /// Rows by themselves: x * scale + tanh(x).
+  /// Of each row by itself.
+  static Tensor scaled(const Tensor& x, const Tensor& scale) { return x * scale + tanh(x); }
   static Function rows(const Mesh& mesh) {
     return trace(
         [&](Tensor x, Tensor scale) {
-          x = shard(x, mesh, kByRow);
-          return shard(x * scale + tanh(x), mesh, kByRow);
+          return shard(scaled(shard(x, mesh, kByRow), scale), mesh, kByRow);
         },
         f32({kTableRows, kTableColumns}), f32());
+  }
+  /// The same on a quarter of the rows.
+  static Function rows_of_shard() {
+    return trace(scaled, f32({kTableRows / 4, kTableColumns}), f32());
   }
 };
 

@@ -52,14 +52,14 @@ TEST_F(SeveralHostsFaults, RefusesMeshesOfOthersDevicesOrOfTwoClients) {
   const Mesh theirs({{"data", 2}}, {all[2], all[3]});
   const std::string none = "no device of this process, 0: fake:2048 is one of process 1";
   const Literal x = table_of(f32({2, 2}));
-  expect_error<ExecutionError>([&] { (void)compile(program(), {.mesh = theirs}); },
+  expect_error<ExecutionError>([&] { (void)compile(identity(), {.mesh = theirs}); },
                                {"compile of 'main'", none});
   expect_error<ExecutionError>([&] { (void)ShardedArray(x, theirs, kByRow); }, {none});
   expect_error<ExecutionError>(
       [&] { (void)ShardedArray::from_parts(x.type(), theirs, kByRow, std::vector<Literal>()); },
       {none});
   const Mesh mixed({{"data", 2}}, {all[0], other.devices()[0]});
-  expect_error<ExecutionError>([&] { (void)compile(program(), {.mesh = mixed}); },
+  expect_error<ExecutionError>([&] { (void)compile(identity(), {.mesh = mixed}); },
                                {"devices of several clients: fake:0 and fake:2048"});
   expect_error<ExecutionError>([&] { (void)ShardedArray(x, mixed, kByRow); },
                                {"devices of several clients"});
@@ -73,12 +73,12 @@ TEST_F(SeveralHostsFaults, RefusesAnothersDevice) {
                                {says, "pjrt::Client::devices()"});
   const pjrt::DeviceArray mine(Literal::scalar(1), client.devices()[0]);
   expect_error<ExecutionError>([&] { (void)mine.copy_to(theirs); }, {says});
-  expect_error<ExecutionError>([&] { (void)compile(program(), {.device = theirs}); },
+  expect_error<ExecutionError>([&] { (void)compile(identity(), {.device = theirs}); },
                                {"'main' is for no device of this process, 0"});
 }
 
 TEST_F(SeveralHostsFaults, RefusesToGatherWhatIsElsewhere) {
-  state.compute = run_on_shard;
+  state.compute = runs_on_each_shard(rows_of_shard());
   const pjrt::Client client = host(1);
   const Mesh mesh = mesh_of(client);
   const Literal x = table_of(f32({kTableRows, kTableColumns}));

@@ -54,7 +54,7 @@ TEST_F(SeveralHosts, PluginsThatDoNotTellOfOtherProcesses) {
 }
 
 TEST_F(SeveralHosts, BothGiveTheirPartsAndGetTheirResults) {
-  state.compute = run_on_shard;
+  state.compute = runs_on_each_shard(rows_of_shard());
   const Literal x = table_of(f32({kTableRows, kTableColumns})), scale = Literal::scalar(2.5f);
   std::vector<Literal> want, got;
   Literal whole = Literal::zeros(x.type());
@@ -103,7 +103,8 @@ TEST_F(SeveralHosts, BothGiveTheirPartsAndGetTheirResults) {
 }
 
 TEST_F(SeveralHosts, AJittedFunctionTakesPartsAndWholeArrays) {
-  state.compute = run_on_shard;
+  state.compute = runs_on_each_shard(
+      trace([](Tensor t, Tensor scale) { return t * scale; }, f32({2, kTableColumns}), f32()));
   const pjrt::Client client = host(1);
   const Mesh mesh = mesh_of(client);
   const Literal x = table_of(f32({kTableRows, kTableColumns}));
@@ -127,7 +128,7 @@ TEST_F(SeveralHosts, AJittedFunctionTakesPartsAndWholeArrays) {
 }
 
 TEST_F(SeveralHosts, DevicesInAnyOrder) {
-  state.compute = run_on_shard;
+  state.compute = runs_on_each_shard(rows_of_shard());
   const pjrt::Client client = host(1);
   const std::vector<pjrt::Device> all = client.all_devices();
   const Mesh mesh({{"data", 4}}, {all[3], all[0], all[2], all[1]});
@@ -171,7 +172,7 @@ TEST_F(SeveralHosts, WhatIsSplitWithinEachHostAndReplicatedOverThemIsWholeOnEach
 TEST_F(SeveralHosts, ReplicatedResultsAreReadOnEveryHost) {
   const pjrt::Client client = host(1);
   const Mesh mesh = mesh_of(client);
-  const std::vector<Literal> results = compile(program(), {.mesh = mesh}).run(arguments());
+  const std::vector<Literal> results = compile(identity(), {.mesh = mesh}).run(arguments());
   EXPECT_TRUE(results[0].identical(arguments()[0]));
   const auto f = jit([](Tensor x) { return x; }, {.mesh = mesh});
   EXPECT_EQ(f(Tensor(1.5f)).item<float>(), 1.5f);
@@ -196,7 +197,7 @@ TEST_F(SeveralHosts, CompiledProgramsOnDiskAreThoseOfAProcess) {
   for (const int time : {0, 1}) {
     for (const int process : {0, 1}) {
       const auto before = pjrt::disk_cache();
-      const Executable executable = compile(program(), {.mesh = mesh_of(host(process))});
+      const Executable executable = compile(identity(), {.mesh = mesh_of(host(process))});
       EXPECT_EQ(pjrt::disk_cache().hits - before.hits, time);
       EXPECT_TRUE(executable.run(arguments())[0].identical(arguments()[0]));
       EXPECT_EQ(state.passed[0][0], 2048 * process);

@@ -71,7 +71,6 @@ struct FakeBuffer {
   bool deleted = false;  // donated to a program
 };
 struct FakeProgram {
-  std::string text;
   std::vector<std::int64_t> ids;     // of all partitions' devices
   std::vector<FakeDevice*> devices;  // those of this process
   std::vector<std::int32_t> types;   // of each device's results
@@ -141,7 +140,6 @@ std::int64_t width_of(std::int32_t type) { return type == 12 ? 8 : 4; }
 FakeProgram make_program(const FakeClient& client, const std::string& text,
                          const std::vector<std::int64_t>& ids) {
   FakeProgram program;
-  program.text = text;
   program.ids = ids;
   for (const std::int64_t id : ids) {
     for (FakeDevice* device : client.here) {
@@ -408,7 +406,7 @@ void compute(const FakeProgram& program, FakeDevice* device, api::Buffer* const*
     results[i] = reinterpret_cast<api::Buffer*>(result);
     outputs.push_back(result->bytes.data());
   }
-  state.compute(program.text, inputs, outputs);
+  state.compute(inputs, outputs);
 }
 
 /// The ids of the devices of the arguments, which a real plugin checks too.

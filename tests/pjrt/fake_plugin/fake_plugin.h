@@ -26,10 +26,8 @@ struct FakePlugin {
   bool other_device = false;
   bool no_devices = false;
   bool asks_store = false;  // Client_Create puts and gets keys and values
-  /// Computes the results of one device from its arguments, by a program's text; null: programs
-  /// return their arguments.
-  std::function<void(const std::string& text, const std::vector<const char*>& arguments,
-                     const std::vector<char*>& results)>
+  /// Computes the results of one device from its arguments; null: programs return their arguments.
+  std::function<void(const std::vector<const char*>& arguments, const std::vector<char*>& results)>
       compute = nullptr;
   // Of the table.
   int major = 0;
