@@ -145,8 +145,13 @@ foreach(part IN ITEMS text ops loops compiler pjrt)
   # For --gc-sections below; a debug build has no use for it.
   target_compile_options(${objects} PRIVATE
                          $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-ffunction-sections;-fdata-sections>)
-  if(part MATCHES "^(text|ops|pjrt)$" AND CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
-    target_compile_options(${objects} PRIVATE $<$<CONFIG:Release>:-O2>)
+  set(header text)
+  if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
+    if(part MATCHES "^(text|ops|pjrt)$")
+      target_compile_options(${objects} PRIVATE $<$<CONFIG:Release>:-O2>)
+    elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+      set(header loops)
+    endif()
   endif()
   target_compile_features(${objects} PUBLIC cxx_std_20)
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src"
@@ -166,9 +171,9 @@ foreach(part IN ITEMS text ops loops compiler pjrt)
     # separate options would be left out of the units.
     target_compile_options(${objects} PRIVATE -Wno-shadow ${rondo_gcc_moves})
   endif()
-  # One for all parts: what their options differ in is how much is optimised, which it does not hold.
-  if(RONDO_PRECOMPILED_HEADERS AND NOT part STREQUAL "text")
-    target_precompile_headers(${objects} REUSE_FROM rondo_text_objects)
+  # One for all parts that are optimised alike: g++ compiles a unit as its precompiled header was.
+  if(RONDO_PRECOMPILED_HEADERS AND NOT part STREQUAL header)
+    target_precompile_headers(${objects} REUSE_FROM rondo_${header}_objects)
   elseif(RONDO_PRECOMPILED_HEADERS)
     target_precompile_headers(
       ${objects}
