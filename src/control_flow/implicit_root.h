@@ -26,7 +26,7 @@ struct RootEquation {
 };
 
 /// What solve() returns, with the derivative of the root with respect to all that the functions
-/// capture. `type` is that of x, a vector of floats.
+/// capture. `type` is that of x: floats, a vector if there is no correction.
 std::vector<Tensor> implicit_root(const RootEquation& equation, const TensorType& type,
                                   SourceLocation at);
 

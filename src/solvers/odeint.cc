@@ -129,9 +129,10 @@ class Integration {
       length = (limit - s.s) / maximum(left, 1);
     }
     const Tensor h = where(ends, limit - s.s, length);
-    const OdeStep step = method_.step(f_, s.y, s.slope, s.s, h);
-    const Tensor size = step.error.empty() ? number(0) : size_of(step.error, s.y, step.y);
+    const OdeStep tried = method_.step(f_, s.y, s.slope, s.s, h);
+    const Tensor size = tried.error.empty() ? number(0) : size_of(tried.error, s.y, tried.y);
     const Tensor accepted = size <= 1;
+    const OdeStep step = method_.is_adaptive() ? differentiated(tried, accepted, s, h) : tried;
     const Tensor event = stop_gradient(event_at(step.y, s.s + h));
     const Tensor crosses = accepted & (event * s.event <= 0) & (s.event != 0);
     const auto chosen = [&](const Tensor& next, const Tensor& last) {
@@ -149,6 +150,27 @@ class Integration {
             chosen(event, s.event),
             crosses,
             s.steps + 1};
+  }
+
+  /// The step, with the derivative of one that is computed only if it was accepted. A rejected step
+  /// may have infinite slopes, and the zero that is the cotangent of what a select leaves out,
+  /// times infinity, is NaN. The values are those of `tried`, so programs without derivatives
+  /// compute it once.
+  OdeStep differentiated(const OdeStep& tried, const Tensor& accepted, const OdeState& s,
+                         const Tensor& h) const {
+    const auto packed = [](const OdeStep& step) {
+      return concatenate({expand_dims(step.y, 0), expand_dims(step.slope, 0), step.dense}, 0);
+    };
+    const Tensor rows = packed(tried);
+    const auto again = [&] { return packed(method_.step(f_, s.y, s.slope, s.s, h)); };
+    const control_flow::RootEquation equation{
+        [&] { return std::vector<Tensor>{rows}; },
+        [&](const Tensor& x) {
+          return x - cond(accepted, again, [&] { return stop_gradient(rows); });
+        },
+        [](const Tensor&, const Tensor& right) { return right; }};
+    const Tensor all = control_flow::implicit_root(equation, rows.type(), call_.at())[0];
+    return {all[0], all[1], tried.error, slice(all, {2, 0}, {7, all.dim(1)})};
   }
 
   /// The size of an error relative to the tolerance, which is 1 if it is just small enough. NaN

@@ -168,6 +168,56 @@ TEST(OdeDerivatives, ByTheFirstTime) {
   expect_close<double>(grad(end)(0.5), {}, {std::exp(-1.5)}, 1e-7);
 }
 
+// Torricelli's law: a tank that is nearly emptied by a valve that opens for a moment. Steps over
+// that moment are too long, and in them the level is below the bottom, where the square root and
+// its slope are NaN.
+constexpr double kLast = 1.2;
+Tensor level(Ode method, const Tensor& start, const Tensor& k) {
+  const auto f = [&](Tensor y, Tensor t) {
+    return -k * (1 + 100 * exp(-100 * square(t - 1))) * sqrt(y);
+  };
+  return odeint(f, start, constant({0.0, kLast}), {.method = method, .rtol = 1e-5}).ys[1];
+}
+/// The level is (sqrt(start) - k a / 2)^2, where a is this, the integral of the valve's opening.
+double opened() {
+  return kLast + 5 * std::sqrt(std::numbers::pi) * (std::erf(10 * (kLast - 1)) + std::erf(10));
+}
+
+TEST(OdeDerivatives, OfStepsBesideRejectedOnesThatAreNotFinite) {
+  for (const Ode method : {Ode::kDormandPrince, Ode::kRosenbrock}) {
+    const auto end = [&](Tensor start, Tensor k) { return level(method, start, k); };
+    const auto [by_start, by_k] = grad<0, 1>(end)(100.0, 1.0);
+    const double left = 10 - opened() / 2;
+    expect_close<double>(by_start, {}, {left / 10}, 1e-3);
+    expect_close<double>(by_k, {}, {-left * opened()}, 1e-3);
+    const auto difference = [&](double h) {
+      return (end(100.0, 1 + h).item<double>() - end(100.0, 1 - h).item<double>()) / (2 * h);
+    };
+    expect_close<double>(by_k, {}, {difference(1e-3)}, 1e-2);
+    const Tensor forward = jvp(end, std::tuple(100.0, 1.0), std::tuple(0.0, 1.0)).second;
+    EXPECT_NEAR(by_k.item<double>(), forward.item<double>(), 1e-10);
+    const Tensor second =
+        grad<1>([&](Tensor a, Tensor b) { return grad<1>(end)(a, b); })(100.0, 1.0);
+    expect_close<double>(second, {}, {opened() * opened() / 2}, 1e-2);
+  }
+}
+
+TEST(OdeDerivatives, OfLanesOfWhichSomeRejectStepsThatAreNotFinite) {
+  const auto total = [](Tensor starts, Tensor k) {
+    return sum(vmap([&](Tensor y) { return level(Ode::kDormandPrince, y, k); })(starts));
+  };
+  const auto [by_starts, by_k] = jit(grad<0, 1>(total))(constant({100.0, 900.0, 96.0}), 1.0);
+  std::vector<double> want_by_start;
+  double want_by_k = 0;
+  for (const double start : {100.0, 900.0, 96.0}) {
+    const double left = std::sqrt(start) - opened() / 2;
+    want_by_start.push_back(left / std::sqrt(start));
+    want_by_k -= left * opened();
+  }
+  expect_close<double>(by_starts, {3}, want_by_start, 2e-3);
+  expect_close<double>(by_k, {}, {want_by_k}, 1e-3);
+}
+
 // --- events
 
 struct Ball {
