@@ -123,11 +123,12 @@ int main() {
     std::cout << std::ifstream("points.csv").rdbuf();
     std::cout << load_csv("points.csv", {.skip_lines = 1}) << "\n";
   });
-  example("to_dlpack, from_dlpack", [] {
+  example("to_dlpack, to_dlpack_versioned, from_dlpack", [] {
     Literal x = Literal::from({1.0f, 2.0f}, {2});
-    DLManagedTensor* managed = to_dlpack(x);  // for NumPy, PyTorch, ...
-    Literal same = from_dlpack(managed);      // takes ownership; no copy
-    std::cout << same << (same.bytes() == x.bytes() ? " in the same memory\n" : "\n");
+    DLManagedTensor* managed = to_dlpack(x);            // for NumPy, PyTorch, ...
+    Literal same = from_dlpack(managed);                // takes ownership; no copy
+    Literal too = from_dlpack(to_dlpack_versioned(x));  // the struct of DLPack 1
+    std::cout << same << (same.bytes() == too.bytes() ? " in the same memory\n" : "\n");
   });
 
   example("pjrt::load_plugin, pjrt::disk_cache", [] {

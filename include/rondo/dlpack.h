@@ -17,14 +17,21 @@ namespace rondo {
 
 /// The literal's elements for another library: on the CPU, dense, with strides. Its storage is
 /// shared, and lives until the consumer calls `deleter`, which it does once. The consumer must not
-/// write to it (DLPack before version 1 cannot say so: NumPy makes such an array read-only, PyTorch
-/// does not): other literals may share it. A later write to this literal does not change it. A pred
-/// is a bool of 8 bits. Throws TraceError for dtypes of 2 and 4 bits, which DLPack packs, and for a
-/// literal that was moved from.
+/// write to it, since other literals may share it: the versioned struct, of DLPack 1, says so by
+/// its flag; of the other NumPy makes a read-only array, PyTorch does not. A later write to this
+/// literal does not change it. A pred is a bool of 8 bits. Throws TraceError for dtypes of 2 and 4
+/// bits, which DLPack packs, and for a literal that was moved from.
 [[nodiscard(
     "rondo: what to_dlpack returns has to be given to a consumer, or released by its "
     "deleter")]] RONDO_API DLManagedTensor*
 to_dlpack(const Literal& literal);
+
+/// to_dlpack, as the struct of DLPack 1: of version 1.1, read-only, in Python a capsule named
+/// "dltensor_versioned" for consumers that pass a max_version from 1 on.
+[[nodiscard(
+    "rondo: what to_dlpack_versioned returns has to be given to a consumer, or released by its "
+    "deleter")]] RONDO_API DLManagedTensorVersioned*
+to_dlpack_versioned(const Literal& literal);
 
 /// The array of another library. Takes ownership of `tensor`: its deleter is called once, when no
 /// literal needs the memory any more, on the thread that releases the last; when the elements were
@@ -37,5 +44,10 @@ to_dlpack(const Literal& literal);
 /// sizes, and sizes or strides beyond the address space; ExecutionError if there is not enough
 /// memory.
 RONDO_API Literal from_dlpack(DLManagedTensor* tensor);
+
+/// The same for the struct of DLPack 1. Read-only arrays are fine: a literal that is written to
+/// copies first. Throws TraceError also for another major version than 1, whose other fields are
+/// not looked at.
+RONDO_API Literal from_dlpack(DLManagedTensorVersioned* tensor);
 
 }  // namespace rondo

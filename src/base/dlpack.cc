@@ -28,7 +28,12 @@ enum DlpackCode : std::uint8_t {
   kDlpackBool
 };
 
-static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64, "the ABI of DLPack");
+static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 &&
+                  sizeof(DLManagedTensorVersioned) == 80,
+              "the ABI of DLPack");
+
+/// The first with the codes of floats of 8 bits. A minor version adds names, no fields.
+constexpr DLPackVersion kDlpackVersion = {1, 1};
 
 /// The codes of DLPack 1.1 for floats of 8 bits, each named by its format.
 constexpr std::pair<std::uint8_t, DType> kCodesOfSmallFloats[] = {
@@ -175,28 +180,28 @@ bool has_valid_elements(const std::byte* elements, const TensorType& type) {
                                              [](std::byte b) { return b <= std::byte{1}; });
 }
 
-/// What a consumer holds.
+/// What a consumer holds: of type DLManagedTensor or DLManagedTensorVersioned.
+template <class Managed>
 struct ExportedLiteral {
-  DLManagedTensor tensor;
+  Managed tensor;
   Literal literal;
   std::vector<std::int64_t> dims, strides;  // in elements
 };
 
-}  // namespace
-
-DLManagedTensor* to_dlpack(const Literal& literal) {
+template <class Managed>
+Managed* exported(const char* name, const Literal& literal) {
   if (literal.bytes() == nullptr && literal.elements() > 0) {
-    throw TraceError(
-        "to_dlpack: the literal was moved from\n  Assign to it before it is used again.");
+    throw TraceError(fmt::format(
+        "{}: the literal was moved from\n  Assign to it before it is used again.", name));
   }
   const std::optional<DLDataType> type = dlpack_type(literal.dtype());
   if (!type) {
     throw TraceError(
-        fmt::format("to_dlpack: DLPack packs the numbers of {}, and a literal has each "
-                    "in a byte\n  Convert it to s8, u8 or f32 first.",
-                    literal.type().str()));
+        fmt::format("{}: DLPack packs the numbers of {}, and a literal has each in a byte\n  "
+                    "Convert it to s8, u8 or f32 first.",
+                    name, literal.type().str()));
   }
-  auto held = std::make_unique<ExportedLiteral>();
+  auto held = std::make_unique<ExportedLiteral<Managed>>();
   held->literal = literal;
   held->dims = literal.shape().vector();
   held->strides = packed_byte_strides(literal.shape(), 1);
@@ -210,21 +215,14 @@ DLManagedTensor* to_dlpack(const Literal& literal) {
   tensor.strides = held->strides.data();
   tensor.byte_offset = 0;
   held->tensor.manager_ctx = held.get();
-  held->tensor.deleter = [](DLManagedTensor* self) {
-    delete static_cast<ExportedLiteral*>(self->manager_ctx);
+  held->tensor.deleter = [](Managed* self) {
+    delete static_cast<ExportedLiteral<Managed>*>(self->manager_ctx);
   };
   return &held.release()->tensor;
 }
 
-Literal from_dlpack(DLManagedTensor* given) {
-  if (given == nullptr) {
-    refuse_dlpack("the pointer is null",
-                  "A capsule of Python gives it once: consume it only once.");
-  }
-  const std::shared_ptr<DLManagedTensor> owner(given, [](DLManagedTensor* tensor) {
-    if (tensor->deleter != nullptr) tensor->deleter(tensor);
-  });
-  const DLTensor& tensor = given->dl_tensor;
+/// `owner` is released when the memory is needed no more.
+Literal literal_of(const DLTensor& tensor, const std::shared_ptr<const void>& owner) {
   const DType dtype = checked_dtype(tensor);
   const TensorType type{dtype, checked_shape(tensor)};
   if (type.elements() == 0) return Literal::zeros(type);
@@ -240,6 +238,45 @@ Literal from_dlpack(DLManagedTensor* given) {
                       is_aligned(elements, dtype) && has_valid_elements(elements, type);
   if (!shares) return strided_literal(type, elements, strides);
   return Literal::sharing(std::shared_ptr<const void>(owner, elements), type);
+}
+
+template <class Managed>
+std::shared_ptr<Managed> owned(Managed* given) {
+  if (given == nullptr) {
+    refuse_dlpack("the pointer is null",
+                  "A capsule of Python gives it once: consume it only once.");
+  }
+  return {given, [](Managed* tensor) {
+            if (tensor->deleter != nullptr) tensor->deleter(tensor);
+          }};
+}
+
+}  // namespace
+
+DLManagedTensor* to_dlpack(const Literal& literal) {
+  return exported<DLManagedTensor>("to_dlpack", literal);
+}
+
+DLManagedTensorVersioned* to_dlpack_versioned(const Literal& literal) {
+  auto* const tensor = exported<DLManagedTensorVersioned>("to_dlpack_versioned", literal);
+  tensor->version = kDlpackVersion;
+  tensor->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+  return tensor;
+}
+
+Literal from_dlpack(DLManagedTensor* given) {
+  const std::shared_ptr<DLManagedTensor> owner = owned(given);
+  return literal_of(given->dl_tensor, owner);
+}
+
+Literal from_dlpack(DLManagedTensorVersioned* given) {
+  const std::shared_ptr<DLManagedTensorVersioned> owner = owned(given);
+  if (given->version.major != kDlpackVersion.major) {
+    refuse_dlpack(fmt::format("the array is described by DLPack {}.{}", given->version.major,
+                              given->version.minor),
+                  "Ask its library for version 1: x.__dlpack__(max_version=(1, 1)) in Python.");
+  }
+  return literal_of(given->dl_tensor, owner);
 }
 
 }  // namespace rondo

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -167,7 +168,8 @@ void expect_refused(const std::vector<std::string>& parts, Spoil spoil) {
 }
 
 TEST(FromDlpack, RefusesWhatDoesNotFitAndReleasesItOnce) {
-  expect_parts(message_of([] { (void)from_dlpack(nullptr); }), {"from_dlpack", "null"});
+  expect_parts(message_of([] { (void)from_dlpack(static_cast<DLManagedTensor*>(nullptr)); }),
+               {"from_dlpack", "null"});
   expect_refused({"another device", "CUDA"},
                  [](Exporter& from) { from.tensor.dl_tensor.device.device_type = kDLCUDA; });
   expect_refused({"4 lanes"}, [](Exporter& from) { from.tensor.dl_tensor.dtype.lanes = 4; });
@@ -256,6 +258,98 @@ TEST(ToDlpack, RefusesALiteralThatWasMovedFrom) {
   const Literal taken = std::move(literal);
   // NOLINTNEXTLINE(bugprone-use-after-move): that is the test
   expect_parts(message_of([&] { (void)to_dlpack(literal); }), {"to_dlpack", "moved from"});
+}
+
+// --- the struct of DLPack 1
+
+// Its specification: the fields up to the flags keep their place in all later versions.
+static_assert(offsetof(DLManagedTensorVersioned, version) == 0);
+static_assert(offsetof(DLPackVersion, minor) == 4 && sizeof(DLPackVersion) == 8);
+static_assert(offsetof(DLManagedTensorVersioned, manager_ctx) == 8);
+static_assert(offsetof(DLManagedTensorVersioned, deleter) == 16);
+static_assert(offsetof(DLManagedTensorVersioned, flags) == 24);
+static_assert(offsetof(DLManagedTensorVersioned, dl_tensor) == 32);
+
+/// The array of an Exporter, as a versioned producer of it.
+struct VersionedExporter {
+  Exporter array;
+  DLManagedTensorVersioned tensor{};
+
+  VersionedExporter(void* data, std::vector<std::int64_t> dims,
+                    std::vector<std::int64_t> element_strides, DLPackVersion version = {1, 0})
+      : array(data, kFloat32, std::move(dims), std::move(element_strides)) {
+    tensor.version = version;
+    tensor.dl_tensor = array.tensor.dl_tensor;
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensorVersioned* self) {
+      static_cast<VersionedExporter*>(self->manager_ctx)->array.deleted++;
+    };
+  }
+};
+
+TEST(VersionedDlpack, SharesAnArrayWithAnyFlagsAndNeverWritesToIt) {
+  for (const std::uint64_t flags :
+       {std::uint64_t{0}, std::uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY},
+        std::uint64_t{DLPACK_FLAG_BITMASK_IS_COPIED}, std::uint64_t{1} << 40}) {
+    std::vector<float> values = counting_floats(6);
+    VersionedExporter from(values.data(), {2, 3}, {3, 1});
+    from.tensor.flags = flags;
+    {
+      Literal literal = from_dlpack(&from.tensor);
+      EXPECT_EQ(address(literal), values.data());
+      Literal written = literal;
+      written.mutable_data<float>()[0] = 9;
+      EXPECT_EQ(values[0], 0.0f);
+      EXPECT_EQ(from.array.deleted, 0);
+    }
+    EXPECT_EQ(from.array.deleted, 1);
+  }
+}
+
+TEST(VersionedDlpack, CopiesOtherStridesAndReleases) {
+  std::vector<float> values = counting_floats(6);
+  VersionedExporter from(values.data(), {3, 2}, {1, 3}, {1, 99});
+  EXPECT_THAT(from_dlpack(&from.tensor).data<float>(), ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_EQ(from.array.deleted, 1);
+}
+
+// Of another major version only the version and the deleter may be read.
+TEST(VersionedDlpack, RefusesAnotherMajorVersionAndReleasesIt) {
+  for (const std::uint32_t major : {0u, 2u}) {
+    VersionedExporter from(nullptr, {}, {}, {major, 3});
+    from.tensor.dl_tensor.ndim = -77;
+    expect_parts(message_of([&] { (void)from_dlpack(&from.tensor); }),
+                 {"from_dlpack", "DLPack " + std::to_string(major) + ".3", "max_version"});
+    EXPECT_EQ(from.array.deleted, 1);
+  }
+  expect_parts(
+      message_of([] { (void)from_dlpack(static_cast<DLManagedTensorVersioned*>(nullptr)); }),
+      {"from_dlpack", "null"});
+}
+
+TEST(VersionedDlpack, RefusesWhatTheOtherStructRefuses) {
+  float number = 1;
+  VersionedExporter from(&number, {1}, {1});
+  from.tensor.dl_tensor.device.device_type = kDLCUDA;
+  expect_parts(message_of([&] { (void)from_dlpack(&from.tensor); }), {"another device", "CUDA"});
+  EXPECT_EQ(from.array.deleted, 1);
+}
+
+TEST(VersionedDlpack, IsReadOnlyAndReturnsAsTheSameArray) {
+  Literal literal = Literal::from<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  DLManagedTensorVersioned* const tensor = to_dlpack_versioned(literal);
+  EXPECT_EQ(tensor->version.major, 1u);
+  EXPECT_EQ(tensor->flags, std::uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY});
+  EXPECT_EQ(tensor->dl_tensor.data, address(literal));
+  EXPECT_EQ(tensor->dl_tensor.shape[1], 3);
+  const Literal again = from_dlpack(tensor);
+  EXPECT_EQ(address(again), address(literal));
+  literal.mutable_data<float>()[0] = 9;
+  EXPECT_EQ(again.data<float>()[0], 1.0f);
+  expect_parts(message_of([] {
+                 (void)to_dlpack_versioned(Literal::zeros({DType::kS4, {2}}));
+               }),
+               {"to_dlpack_versioned", "s4", "packs"});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "rondo/dlpack.h"
 #include "rondo/error.h"
@@ -19,16 +20,30 @@ std::map<int, rondo::Literal>& literals() {
 
 #define RONDO_MODULE_FUNCTION extern "C" __attribute__((visibility("default")))
 
-/// The number of a new literal; -1, and the error's text, if the array is refused.
-RONDO_MODULE_FUNCTION int rondo_take(DLManagedTensor* tensor, char* error, std::size_t size) {
-  static int next = 0;
+namespace {
+
+template <class Managed>
+int taken(Managed* tensor, char* error, std::size_t size) {
   try {
-    literals()[next] = rondo::from_dlpack(tensor);
-    return next++;
+    rondo::Literal literal = rondo::from_dlpack(tensor);
+    const int number = literals().empty() ? 0 : literals().rbegin()->first + 1;
+    literals()[number] = std::move(literal);
+    return number;
   } catch (const rondo::Error& refused) {
     std::snprintf(error, size, "%s", refused.what());
     return -1;
   }
+}
+
+}  // namespace
+
+/// The number of a new literal; -1, and the error's text, if the array is refused.
+RONDO_MODULE_FUNCTION int rondo_take(DLManagedTensor* tensor, char* error, std::size_t size) {
+  return taken(tensor, error, size);
+}
+RONDO_MODULE_FUNCTION int rondo_take_versioned(DLManagedTensorVersioned* tensor, char* error,
+                                               std::size_t size) {
+  return taken(tensor, error, size);
 }
 
 /// Type and elements.
@@ -47,6 +62,10 @@ RONDO_MODULE_FUNCTION void rondo_change(int literal) {
 
 RONDO_MODULE_FUNCTION DLManagedTensor* rondo_give(int literal) {
   return rondo::to_dlpack(literals().at(literal));
+}
+
+RONDO_MODULE_FUNCTION DLManagedTensorVersioned* rondo_give_versioned(int literal) {
+  return rondo::to_dlpack_versioned(literals().at(literal));
 }
 
 RONDO_MODULE_FUNCTION void rondo_forget(int literal) { literals().erase(literal); }

@@ -53,3 +53,28 @@ struct DLManagedTensor {
 }  // extern "C"
 
 #endif
+
+// Headers before version 1 do not have these.
+#if !defined(DLPACK_MAJOR_VERSION)
+
+#define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+
+extern "C" {
+
+struct DLPackVersion {
+  uint32_t major;
+  uint32_t minor;
+};
+
+struct DLManagedTensorVersioned {
+  DLPackVersion version;
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned* self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+};
+
+}  // extern "C"
+
+#endif
