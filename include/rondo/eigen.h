@@ -49,8 +49,7 @@ requires AdaptedArray<std::remove_cvref_t<T>> Literal from_eigen(T&& array) {
   if constexpr (std::is_same_v<T, Array> && detail::owns_literal_elements<Array>()) {
     if (array.size() > 0) {
       detail::assert_eigen_scalar<typename Array::Scalar>();
-      // NOLINTNEXTLINE(bugprone-move-forwarding-reference): T is no reference here
-      const auto held = std::make_shared<const Array>(std::move(array));
+      const auto held = std::make_shared<const Array>(std::forward<T>(array));
       return Literal::sharing(
           std::shared_ptr<const void>(held, held->data()),
           {dtype_of<typename ArrayAdaptor<Array>::Element>, detail::eigen_shape(*held)});

@@ -114,10 +114,9 @@ RegionCallable ode_function(F& f, const Traced& prototype, const char* solver, S
     static_assert(!kLike || TreeConvertible<Result, Traced>,
                   "rondo: the function of odeint returns dy/dt, a tree like y0");
     return [&f, &prototype, at](std::span<const Tensor> leaves) {
-      // A handle of its own, as each leaf of the state has.
-      // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
-      const Tensor time = leaves.back();
-      auto result = call_with_trailing(f, whole_tree_from(prototype, leaves), time);
+      // The time is a handle of its own, as each leaf of the state is.
+      auto result =
+          call_with_trailing(f, whole_tree_from(prototype, leaves), Tensor(leaves.back()));
       if constexpr (kLike)
         return leaves_of(tree_cast<Traced>(std::move(result), at), "dy/dt", at);
       else
