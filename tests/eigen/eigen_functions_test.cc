@@ -194,5 +194,54 @@ TEST(EigenTree, IsSavedWithItsNames) {
   EXPECT_EQ(again.time, f.time);
 }
 
+/// A struct of Eigen's types, which is no template, through nested transforms: the innermost
+/// function's parameter says which struct of Tensors it is.
+Tensor filter_loss(const TracedFilter& s) {
+  return s.time * sum(square(s.mean)) + sum(s.covariance * s.covariance * s.covariance);
+}
+template <class F>
+void expect_gradient_of_loss(const F& gradient) {
+  const Filter from = filter();
+  const DynamicFilter dynamic{from.mean, from.covariance, from.time};
+  const auto expect_gradient = [&](const Filter& got) {
+    EXPECT_EQ(got.mean, 2 * from.time * from.mean);
+    EXPECT_EQ(got.covariance, 3 * from.covariance.cwiseAbs2());
+    EXPECT_EQ(got.time, from.mean.squaredNorm());
+  };
+  expect_gradient(to_eigen<Filter>(gradient(from)));
+  expect_gradient(to_eigen<Filter>(gradient(dynamic)));
+}
+
+TEST(EigenNesting, StructsThatAreNoTemplatesGoThroughSeveralTransforms) {
+  expect_gradient_of_loss(jit(grad(filter_loss)));
+  expect_gradient_of_loss(grad(jit(filter_loss)));
+  expect_gradient_of_loss(jit(grad(checkpoint(filter_loss))));
+  expect_gradient_of_loss(jit(jit(grad(jit([](TracedFilter s) { return filter_loss(s); })))));
+  const Filter from = filter();
+  const auto [value, gradient] = jit(value_and_grad(filter_loss))(from);
+  EXPECT_EQ(value.item<float>(),
+            from.time * from.mean.squaredNorm() +
+                from.covariance.cwiseAbs2().cwiseProduct(from.covariance).sum());
+}
+
+struct Tracks {
+  Eigen::MatrixXf mean;  // a row for each
+  Eigen::VectorXf weight;
+};
+struct TracedTracks {
+  Tensor mean, weight;
+};
+
+TEST(EigenNesting, LanesOfSuchAStruct) {
+  const auto one = [](const TracedTracks& t) { return t.weight * sum(t.mean); };
+  Tracks tracks{Eigen::MatrixXf(2, 3), Eigen::Vector2f(2, -1)};
+  tracks.mean << 1, 2, 3, 4, 5, 6;
+  const Eigen::VectorXf sums = jit(vmap(one))(tracks);
+  EXPECT_EQ(sums, Eigen::Vector2f(12, -15));
+  const auto gradient = to_eigen<Tracks>(jit(vmap(grad(one)))(tracks));
+  EXPECT_EQ(gradient.weight, Eigen::Vector2f(6, 15));
+  EXPECT_EQ(gradient.mean, tracks.weight.replicate(1, 3));
+}
+
 }  // namespace
 }  // namespace rondo::testing

@@ -310,6 +310,8 @@ inline SourceLocation place_of(SourceLocation call, SourceLocation made) {
 template <class Derived, class F>
 class LocatedCall {
  public:
+  using Transformed = F;  // whose parameters this has
+
 #define RONDO_CALL(types, names, params, args)                                             \
   template <class Unused = void RONDO_UNPACK types>                                        \
   [[nodiscard("rondo: a transformed function changes nothing: use what it returns")]] auto \

@@ -112,7 +112,8 @@ inline constexpr bool kTakes =
 template <class F, class... Args>
 concept Callable = kTakes<F, const Args&...>;
 
-// The parameters of a function that is no template and has no overloads; void for others.
+// The parameters of a function that is no template and has no overloads, and those of the function
+// for what a transform makes of one; void for others.
 template <class Call>
 struct ParametersOf {
   using type = void;
@@ -136,6 +137,8 @@ template <class F>
 constexpr auto parameters_of() {
   if constexpr (requires { &F::operator(); }) {
     return std::type_identity<typename ParametersOf<decltype(&F::operator())>::type>{};
+  } else if constexpr (requires { typename F::Transformed; }) {
+    return parameters_of<std::decay_t<typename F::Transformed>>();
   } else {
     return std::type_identity<typename ParametersOf<F>::type>{};
   }
