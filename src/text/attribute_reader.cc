@@ -23,7 +23,7 @@ constexpr std::string_view kHintsOfAll[] = {"result_accuracy"};
 class AttributeReader final : public ir::AttributeCodec {
  public:
   explicit AttributeReader(const ReadOperation& read)
-      : read_(read), entries_(&read.operation.attributes) {}
+      : read_(read), entries_(read.operation.attributes) {}
   bool reads() const noexcept override { return true; }
 
   void integer(ir::FieldName name, std::int64_t& value, Need need) override {
@@ -136,7 +136,7 @@ class AttributeReader final : public ir::AttributeCodec {
       return;
     }
     if (attribute->kind != Kind::kDictionary) fail_at(*attribute, name, "fields in angle brackets");
-    const std::vector<Entry>* const outer = std::exchange(entries_, &attribute->entries);
+    const std::span<const Entry> outer = std::exchange(entries_, attribute->entries);
     group_ = true;
     fields();
     group_ = false;
@@ -179,29 +179,39 @@ class AttributeReader final : public ir::AttributeCodec {
   void hint(ir::FieldName name) override { find(name, Need::kOptional); }
 
   const TensorType& operand(std::size_t i) const override {
+    from_entries_ = false;
     if (i >= read_.operands.size()) fail("it has too few operands");
     return read_.operands[i].type();
   }
   const TensorType& result(std::size_t i) const override {
+    from_entries_ = false;
     if (i >= read_.operation.types.size()) fail("the types of its results are missing");
     return read_.operation.types[i];
   }
-  std::span<const TensorType> results() const override { return read_.operation.types; }
-  std::span<const Function> regions() const override { return read_.regions; }
+  std::span<const TensorType> results() const override {
+    from_entries_ = false;
+    return read_.operation.types;
+  }
+  std::span<const Function> regions() const override {
+    from_entries_ = false;
+    return read_.regions;
+  }
   [[noreturn]] void fail(const std::string& message) const override {
     mlir::fail(read_.text, read_.operation.at,
                fmt::format("{}: {}", read_.operation.name, message));
   }
 
+  /// Whether what was read follows from the attributes in the text alone.
+  bool is_from_entries() const { return from_entries_ && read_.operation.words.empty(); }
   /// Fails for an attribute that the description does not name. Names with a point belong to other
   /// dialects.
   void check_all_used() const {
-    for (const Entry& entry : *entries_) {
+    for (const Entry& entry : entries_) {
       if (entry.name.find('.') != entry.name.npos || is_used(entry)) continue;
       if (std::find(std::begin(kHintsOfAll), std::end(kHintsOfAll), entry.name) !=
           std::end(kHintsOfAll))
         continue;
-      mlir::fail(read_.text, entry.value.at,
+      mlir::fail(read_.text, read_.operation.attributes.place_of(entry.value),
                  fmt::format("{}: the attribute `{}` is not supported\n  Remove it, if the results "
                              "do not depend on it.",
                              read_.operation.name, entry.name));
@@ -242,7 +252,7 @@ class AttributeReader final : public ir::AttributeCodec {
   const Attribute* find(ir::FieldName name, Need need) {
     const std::string_view full = is_hlo() ? name.in_hlo() : name.in_stablehlo();
     const std::string_view brief = is_hlo() ? full : name.in_brief();
-    for (const Entry& entry : *entries_) {
+    for (const Entry& entry : entries_) {
       if (entry.name.empty() || (entry.name != full && entry.name != brief)) continue;
       used_.push_back(&entry);
       return &entry.value;
@@ -259,7 +269,7 @@ class AttributeReader final : public ir::AttributeCodec {
   }
   [[noreturn]] void fail_at(const Attribute& attribute, ir::FieldName name,
                             std::string_view meant) const {
-    mlir::fail(read_.text, attribute.at,
+    mlir::fail(read_.text, read_.operation.attributes.place_of(attribute),
                fmt::format("{}: `{}` must be {}", read_.operation.name, said(name), meant));
   }
   std::int64_t integer_of(const Attribute& attribute, ir::FieldName name) const {
@@ -295,19 +305,26 @@ class AttributeReader final : public ir::AttributeCodec {
   }
 
   const ReadOperation& read_;
-  const std::vector<Entry>* entries_;
+  std::span<const Entry> entries_;
   absl::InlinedVector<const Entry*, 8> used_;
   std::size_t words_ = 0;  // that were asked for
   bool group_ = false;
+  mutable bool from_entries_ = true;  // so far
 };
 
 }  // namespace
 
 ir::Attributes read_attributes(const ir::OpDef& op, const ReadOperation& read) {
+  const void* const shared = read.known ? read.operation.attributes.shared_identity() : nullptr;
+  if (shared) {
+    const auto found = read.known->find({shared, &op});
+    if (found != read.known->end()) return found->second;
+  }
   AttributeReader reader(read);
   ir::Attributes attributes;
   if (op.text.attributes) attributes = op.text.attributes->read(reader);
   reader.check_all_used();
+  if (shared && reader.is_from_entries()) read.known->emplace(std::pair(shared, &op), attributes);
   return attributes;
 }
 

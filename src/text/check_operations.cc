@@ -23,7 +23,8 @@ double number_of(std::string_view text, const mlir::Operation& operation, std::s
   if (!value) return otherwise;
   if (value->kind == mlir::Attribute::Kind::kFloat) return value->number;
   if (value->kind == mlir::Attribute::Kind::kInteger) return static_cast<double>(value->integer);
-  mlir::fail(text, value->at, fmt::format("`{}` is no number\n  Write it like 1.0e-6.", name));
+  mlir::fail(text, operation.attributes.place_of(*value),
+             fmt::format("`{}` is no number\n  Write it like 1.0e-6.", name));
 }
 
 std::uint64_t count_of(std::string_view text, const mlir::Operation& operation,
@@ -31,7 +32,8 @@ std::uint64_t count_of(std::string_view text, const mlir::Operation& operation,
   const mlir::Attribute* const value = operation.find(name);
   if (!value) return otherwise;
   if (value->kind != mlir::Attribute::Kind::kInteger)
-    mlir::fail(text, value->at, fmt::format("`{}` is no integer\n  Write it like 3.", name));
+    mlir::fail(text, operation.attributes.place_of(*value),
+               fmt::format("`{}` is no integer\n  Write it like 3.", name));
   return static_cast<std::uint64_t>(value->integer);
 }
 

@@ -84,11 +84,11 @@ Attribute pairs_of(std::span<const std::int64_t> integers, mlir::Offset at) {
 
 }  // namespace
 
-std::optional<FixedOperation> with_fixed_sizes(std::string_view text,
-                                               const mlir::Operation& operation,
-                                               std::span<const Tensor> operands) {
+bool has_dynamic_form(std::string_view name) { return form_of(name) != nullptr; }
+
+FixedOperation with_fixed_sizes(std::string_view text, const mlir::Operation& operation,
+                                std::span<const Tensor> operands) {
   const DynamicForm* const form = form_of(operation.name);
-  if (!form) return std::nullopt;
   const std::size_t count = std::max<std::size_t>(form->attributes.size(), 1);
   if (operands.size() != form->first + count || operation.types.size() != 1) {
     mlir::fail(text, operation.at,
@@ -98,7 +98,7 @@ std::optional<FixedOperation> with_fixed_sizes(std::string_view text,
   fixed.operands.resize(form->first);
   fixed.operation.name = form->fixed;
   // Which sizes grow, where the text does not know them.
-  std::erase_if(fixed.operation.attributes,
+  std::erase_if(fixed.operation.attributes.own(),
                 [](const mlir::Entry& entry) { return entry.name.starts_with("known_"); });
   const SourceLocation at = {};
   if (form->attributes.empty()) {
@@ -118,7 +118,7 @@ std::optional<FixedOperation> with_fixed_sizes(std::string_view text,
     const Tensor& sizes = operands[form->first + i];
     const std::vector<std::int64_t> integers = integers_of(text, operation, sizes, at);
     const bool in_pairs = sizes.rank() == 2 && sizes.dim(1) == 2;
-    fixed.operation.attributes.push_back(
+    fixed.operation.attributes.own().push_back(
         {form->attributes[i],
          in_pairs ? pairs_of(integers, operation.at) : list_of(integers, operation.at)});
   }

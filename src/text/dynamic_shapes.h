@@ -16,10 +16,10 @@ struct FixedOperation {
   mlir::Operation operation;
   std::vector<Tensor> operands;
 };
-/// Nullopt for an operation of known sizes. Throws ParseError unless the sizes follow from
-/// constants.
-std::optional<FixedOperation> with_fixed_sizes(std::string_view text,
-                                               const mlir::Operation& operation,
-                                               std::span<const Tensor> operands);
+/// Whether operations of that name have sizes as operands.
+bool has_dynamic_form(std::string_view name);
+/// Of an operation that has. Throws ParseError unless the sizes follow from constants.
+FixedOperation with_fixed_sizes(std::string_view text, const mlir::Operation& operation,
+                                std::span<const Tensor> operands);
 
 }  // namespace rondo::text

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "rondo/text.h"
 #include "text/bytecode/artifact.h"
+#include "text/stablehlo_reader.h"
 
 namespace rondo {
 
@@ -26,8 +27,10 @@ std::string_view first_word(std::string_view text) {
 }  // namespace
 
 Function parse_program(std::string_view text, const ParseOptions& options) {
-  if (text::bytecode::is_artifact(text))
-    return parse_stablehlo_text(text::bytecode::artifact_text(text), options);
+  if (text::bytecode::is_artifact(text)) {
+    const text::bytecode::Artifact artifact = text::bytecode::read_artifact(text);
+    return text::program_of(artifact.listing, artifact.modules, options);
+  }
   const std::string_view word = first_word(text);
   if (word == "func") return parse_text(text);
   const bool is_hlo = word == "HloModule" || word == "ENTRY";

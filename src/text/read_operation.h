@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "ir/node.h"
 #include "text/mlir/program.h"
 
@@ -15,6 +17,11 @@ struct Processes;
 
 enum class TextFormat : std::uint8_t { kStablehlo, kHlo };
 
+/// Attributes that follow from a list in the text alone, by that list and the op: operations with
+/// equal lists share them.
+using KnownAttributes =
+    absl::flat_hash_map<std::pair<const void*, const ir::OpDef*>, ir::Attributes>;
+
 /// An operation whose operands are known.
 struct ReadOperation {
   TextFormat format;
@@ -23,7 +30,8 @@ struct ReadOperation {
   std::span<const Tensor> operands;
   std::span<const Function> regions;
   SourceLocation at;
-  Processes* processes = nullptr;  // that run it; null: it cannot depend on them
+  Processes* processes = nullptr;    // that run it; null: it cannot depend on them
+  KnownAttributes* known = nullptr;  // of lists that live as long as it
 };
 
 /// The record of the op that the format calls so; null if there is none.

@@ -118,7 +118,7 @@ std::vector<Tensor> read_triangular_solve(const ReadOperation& read) {
       !is_complex(read.operands[0].dtype()))
     return as_ours(read);
   mlir::Operation operation = read.operation;
-  for (mlir::Entry& entry : operation.attributes)
+  for (mlir::Entry& entry : operation.attributes.own())
     if (entry.name == "transpose_a") entry.value.text = "TRANSPOSE";
   std::vector<Tensor> operands(read.operands.begin(), read.operands.end());
   operands[0] = conj({operands[0], read.at});

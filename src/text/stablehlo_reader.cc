@@ -1,4 +1,6 @@
 // A program from StableHLO.
+#include "text/stablehlo_reader.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -93,11 +95,36 @@ class StablehloReader {
   }
 
  private:
+  /// What an operation of some name is read as.
+  struct Meaning {
+    enum class Kind : std::uint8_t {
+      kReturn,
+      kConstant,
+      kCheck,
+      kCall,
+      kTuple,
+      kElement,
+      kParallel,
+      kFunction,
+      kOp,
+      kNothing
+    };
+    Kind kind = Kind::kNothing;
+    bool may_be_dynamic = false;
+    ReadFunction function = nullptr;
+    const ir::OpDef* op = nullptr;
+  };
   struct Value {
     std::vector<Tensor> tensors;
     bool is_tuple = false;  // of these elements, else of that many results
+    bool is_defined = false;
   };
-  using Scope = absl::flat_hash_map<std::string_view, Value>;
+  /// The values of a function, by id.
+  struct Scope {
+    std::vector<Value> values;
+    /// In order, each with what had its id outside of the region, which gets it back.
+    std::vector<std::pair<mlir::ValueId, Value>> defined;
+  };
 
   /// Throws ParseError if their sizes are not known.
   void add_parameters(const Operation& operation, const Block& block,
@@ -148,7 +175,7 @@ class StablehloReader {
       });
     } catch (const Error& error) {
       made.error = error.what();
-      scopes_.clear();
+      scope_ = {};
       calls_ = 0;
       processes_ = &all_;
     }
@@ -187,47 +214,47 @@ class StablehloReader {
     return leaves;
   }
 
-  const Value* find(std::string_view name) const {
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      const auto found = scope->find(name);
-      if (found != scope->end()) return &found->second;
-    }
-    return nullptr;
-  }
   /// Appends the value, or the elements of the tuple.
   void append_value(const Operation& operation, const mlir::Use& use,
                     std::vector<Tensor>& tensors) const {
-    const Value* const value = find(use.name);
-    if (!value)
+    const Value& value = scope_.values[use.id];
+    if (!value.is_defined)
       mlir::fail(text_, use.at,
                  fmt::format("%{} is not defined before this\n  Define it above; a function sees "
                              "its parameters and its own values.",
                              use.name));
-    const std::vector<Tensor>& results = value->tensors;
-    if (value->is_tuple) {
+    const std::vector<Tensor>& results = value.tensors;
+    if (value.is_tuple) {
       tensors.insert(tensors.end(), results.begin(), results.end());
       return;
     }
     if (use.element >= results.size())
       mlir::fail(text_, use.at,
                  fmt::format("%{} has {} results\n  Count them from 0.", use.name, results.size()));
-    if (results.size() > 1 && use.element == 0 &&
+    if (results.size() > 1 && use.element == 0 && !use.name.empty() &&
         text_.substr(use.at + use.name.size() + 1, 1) != "#")
       fail(operation, fmt::format("%{} has {} results\n  Name one: %{}#0.", use.name,
                                   results.size(), use.name));
     tensors.push_back(results[use.element]);
   }
-  void define(const Operation& operation, std::string_view name, Value value) {
-    if (find(name))
-      fail(operation, fmt::format("%{} is defined twice\n  Give it another name.", name));
-    scopes_.back().emplace(name, std::move(value));
+  void define(mlir::ValueId id, std::vector<Tensor> tensors, bool is_tuple = false) {
+    Value& value = scope_.values[id];
+    scope_.defined.emplace_back(id, std::move(value));
+    value = {std::move(tensors), is_tuple, true};
+  }
+  void define(const Operation& operation, const Operation::Results& results,
+              std::vector<Tensor> tensors, bool is_tuple = false) {
+    if (scope_.values[results.id].is_defined)
+      fail(operation, fmt::format("%{} is defined twice\n  Give it another name.", results.name));
+    define(results.id, std::move(tensors), is_tuple);
   }
 
   /// In a scope of its own, which sees nothing of the caller's.
   std::vector<Tensor> build_function(const Operation& function, std::span<const Tensor> arguments) {
-    std::vector<Scope> outer = std::exchange(scopes_, {});
+    Scope outer = std::exchange(scope_, {});
+    scope_.values.resize(function.regions[0].ids);
     std::vector<Tensor> results = build_block(function.regions[0], arguments);
-    scopes_ = std::move(outer);
+    scope_ = std::move(outer);
     if (function.has_operand_types) return results;  // of the generic form: `: () -> ()`
     if (results.size() != function.types.size())
       fail(function,
@@ -246,28 +273,32 @@ class StablehloReader {
           fmt::format("this region has {} parameters, and gets {}\n  Give it one for each operand.",
                       block.parameters.size(), arguments.size()));
     }
-    scopes_.emplace_back(arguments.size() + block.operations.size());
+    const std::size_t outside = scope_.defined.size();
     for (std::size_t i = 0; i < arguments.size(); i++)
-      scopes_.back().emplace(block.parameters[i].name, Value{{arguments[i]}});
+      define(block.parameters[i].id, {arguments[i]});
     std::vector<Tensor> results;
     bool returns = false;
     for (const Operation& operation : block.operations) {
       std::vector<Tensor> operands;
       operands.reserve(operation.operands.size());
       for (const mlir::Use& use : operation.operands) append_value(operation, use, operands);
-      if (operation.name == "stablehlo.return" || operation.name == "func.return" ||
-          operation.name == "return") {
+      const Meaning meaning = meaning_of(operation);
+      if (meaning.kind == Meaning::Kind::kReturn) {
         results = std::move(operands);
         returns = true;
         break;
       }
-      define_results(operation, build(operation, operands));
+      define_results(operation, build(meaning, operation, operands));
     }
     if (!returns)
       mlir::fail(text_, block.operations.empty() ? 0 : block.operations.back().at,
                  "this is the last operation of a region, which must end with a return\n  End it "
                  "with `stablehlo.return`, a function with `return`.");
-    scopes_.pop_back();
+    while (scope_.defined.size() > outside) {
+      auto& [id, before] = scope_.defined.back();
+      scope_.values[id] = std::move(before);
+      scope_.defined.pop_back();
+    }
     return results;
   }
 
@@ -276,28 +307,29 @@ class StablehloReader {
       if (operation.results.size() > 1 || values.size() != operation.types.size())
         fail(operation, "tuples among several results are not supported");
       if (!operation.results.empty())
-        define(operation, operation.results[0].name, {std::move(values), true});
+        define(operation, operation.results[0], std::move(values), true);
       return;
     }
     if (operation.results.size() == 1) {
       if (operation.results[0].count != values.size())
         fail(operation, fmt::format("it has {} results, not {}\n  Name as many.", values.size(),
                                     operation.results[0].count));
-      define(operation, operation.results[0].name, {std::move(values)});
+      define(operation, operation.results[0], std::move(values));
       return;
     }
     if (operation.results.size() > values.size())
       fail(operation, fmt::format("it has {} results\n  Name as many.", values.size()));
     for (std::size_t i = 0; i < operation.results.size(); i++)
-      define(operation, operation.results[i].name, {{values[i]}});
+      define(operation, operation.results[i], {values[i]});
   }
 
-  std::vector<Tensor> build(const Operation& operation, std::span<const Tensor> operands) {
+  std::vector<Tensor> build(const Meaning& meaning, const Operation& operation,
+                            std::span<const Tensor> operands) {
     std::vector<Tensor> results;
     try {
       const SourceLocation place = at(operation);
       const ir::LocationScope location(place);
-      results = build_fixed(operation, operands, place);
+      results = build_fixed(meaning, operation, operands, place);
     } catch (const TraceError& error) {
       fail_at(operation, error.what());
     }
@@ -305,39 +337,83 @@ class StablehloReader {
     return results;
   }
 
-  /// With sizes and types that ops have.
-  std::vector<Tensor> build_fixed(const Operation& operation, std::span<const Tensor> operands,
-                                  SourceLocation place) {
-    if (const auto fixed = with_fixed_sizes(text_, operation, operands))
-      return build_fixed(fixed->operation, fixed->operands, place);
-    if (const auto real = with_real_types(text_, operation, operands, place))
-      return quantized_results(operation, build_any(real->operation, real->operands, place), place);
-    return build_any(operation, operands, place);
+  static Meaning meaning_by_name(const Operation& operation) {
+    using Kind = Meaning::Kind;
+    struct Named {
+      std::string_view name;
+      Kind kind;
+    };
+    static constexpr Named kNamed[] = {{"stablehlo.return", Kind::kReturn},
+                                       {"func.return", Kind::kReturn},
+                                       {"return", Kind::kReturn},
+                                       {"stablehlo.constant", Kind::kConstant},
+                                       {"func.call", Kind::kCall},
+                                       {"call", Kind::kCall},
+                                       {"stablehlo.composite", Kind::kCall},
+                                       {"stablehlo.tuple", Kind::kTuple},
+                                       {"stablehlo.get_tuple_element", Kind::kElement},
+                                       {"interpreter.run_parallel", Kind::kParallel}};
+    for (const Named& named : kNamed) {
+      if (named.name == operation.name) return {named.kind};
+    }
+    if (is_check(operation)) return {Kind::kCheck};
+    const bool may_be_dynamic = has_dynamic_form(operation.name);
+    if (const ReadFunction function = read_function(TextFormat::kStablehlo, operation))
+      return {Kind::kFunction, may_be_dynamic, function};
+    const ir::OpDef* const op = record_of(TextFormat::kStablehlo, operation.name);
+    return {op ? Kind::kOp : Kind::kNothing, may_be_dynamic, nullptr, op};
+  }
+  /// That of a custom call depends on its target, those of others are looked up once.
+  Meaning meaning_of(const Operation& operation) {
+    if (!called_target(operation).empty()) return meaning_by_name(operation);
+    const auto [known, is_new] = meanings_.try_emplace(operation.name);
+    if (is_new) known->second = meaning_by_name(operation);
+    return known->second;
   }
 
-  std::vector<Tensor> build_any(const Operation& operation, std::span<const Tensor> operands,
-                                SourceLocation place) {
-    if (operation.name == "stablehlo.constant") return {constant(operation, place)};
-    if (is_check(operation)) return check(operation, operands);
-    if (operation.name == "func.call" || operation.name == "call" ||
-        operation.name == "stablehlo.composite")
-      return call(operation, operands);
-    if (operation.name == "stablehlo.tuple") return {operands.begin(), operands.end()};
-    if (operation.name == "stablehlo.get_tuple_element") return element(operation, operands);
-    if (operation.name == "interpreter.run_parallel") return run_parallel(operation, operands);
-    const ReadFunction function = read_function(TextFormat::kStablehlo, operation);
-    const ir::OpDef* const op =
-        function ? nullptr : record_of(TextFormat::kStablehlo, operation.name);
-    if (!op && !function)
-      fail(operation,
-           "this operation is not supported\n  docs/formats.md says what is read; write the value "
-           "in other operations.");
-    if (op && op->text.read) return construct(*op, operation, operands);
+  /// With sizes and types that ops have.
+  std::vector<Tensor> build_fixed(const Meaning& meaning, const Operation& operation,
+                                  std::span<const Tensor> operands, SourceLocation place) {
+    if (meaning.may_be_dynamic) {
+      const FixedOperation fixed = with_fixed_sizes(text_, operation, operands);
+      return build_fixed(meaning_of(fixed.operation), fixed.operation, fixed.operands, place);
+    }
+    if (const auto real = with_real_types(text_, operation, operands, place))
+      return quantized_results(operation,
+                               build_any(meaning, real->operation, real->operands, place), place);
+    return build_any(meaning, operation, operands, place);
+  }
+
+  std::vector<Tensor> build_any(const Meaning& meaning, const Operation& operation,
+                                std::span<const Tensor> operands, SourceLocation place) {
+    using Kind = Meaning::Kind;
+    switch (meaning.kind) {
+      case Kind::kConstant:
+        return {constant(operation, place)};
+      case Kind::kCheck:
+        return check(operation, operands);
+      case Kind::kCall:
+        return call(operation, operands);
+      case Kind::kTuple:
+        return {operands.begin(), operands.end()};
+      case Kind::kElement:
+        return element(operation, operands);
+      case Kind::kParallel:
+        return run_parallel(operation, operands);
+      case Kind::kFunction:
+      case Kind::kOp:
+        break;
+      case Kind::kReturn:
+      case Kind::kNothing:
+        fail(operation,
+             "this operation is not supported\n  docs/formats.md says what is read; write the "
+             "value in other operations.");
+    }
+    if (meaning.op && meaning.op->text.read) return construct(*meaning.op, operation, operands);
     const std::vector<Function> regions = closed_regions(operation);
     const ReadOperation read{
-        TextFormat::kStablehlo, text_, operation, operands, regions, place, processes_};
-    if (function) return function(read);
-    return make_operation(*op, read);
+        TextFormat::kStablehlo, text_, operation, operands, regions, place, processes_, &known_};
+    return meaning.function ? meaning.function(read) : make_operation(*meaning.op, read);
   }
 
   Tensor constant(const Operation& operation, SourceLocation place) const {
@@ -505,10 +581,10 @@ class StablehloReader {
            "functions call each other without end, or more than 200 deep\n  A function may not "
            "call itself: use `stablehlo.while`.");
     if (is_callee(function)) {
-      std::vector<Scope> outer = std::exchange(scopes_, {});
+      Scope outer = std::exchange(scope_, {});
       const std::size_t calls = calls_++;
       const Function* const found = callees_.find(&function, [&] { return read_callee(function); });
-      scopes_ = std::move(outer);
+      scope_ = std::move(outer);
       calls_ = calls;
       if (found) return control_flow::call_function(*found, operands, at(operation));
     }
@@ -557,7 +633,9 @@ class StablehloReader {
   const mlir::Locations& locations_;
   absl::flat_hash_map<std::string_view, const Operation*> by_name_;
   const TextLines lines_;
-  std::vector<Scope> scopes_;
+  Scope scope_;
+  absl::flat_hash_map<std::string_view, Meaning> meanings_;  // of names
+  KnownAttributes known_;
   std::size_t calls_ = 0;  // that are being read, within each other
   Callees callees_;
   Processes all_;  // that run the program
@@ -586,29 +664,38 @@ std::vector<std::string> separate_programs(std::string_view text) {
 }  // namespace text
 
 std::vector<text::CheckedFunction> text::parse_checks(std::string_view text) {
-  if (bytecode::is_artifact(text)) return parse_checks(bytecode::artifact_text(text));
   std::vector<CheckedFunction> checked;
-  for (const std::string& program : separate_programs(text)) {
-    const mlir::Modules parsed = mlir::parse_modules(program);
+  const auto add = [&](std::string_view program, const mlir::Modules& parsed) {
     for (const mlir::Module& module : parsed.modules) {
       std::vector<CheckedFunction> more =
           StablehloReader(program, kStablehloText, module, parsed.locations).checked_functions();
       std::move(more.begin(), more.end(), std::back_inserter(checked));
     }
+  };
+  if (bytecode::is_artifact(text)) {
+    const bytecode::Artifact artifact = bytecode::read_artifact(text);
+    add(artifact.listing, artifact.modules);
+    return checked;
   }
+  for (const std::string& program : separate_programs(text))
+    add(program, mlir::parse_modules(program));
   return checked;
 }
 
-Function parse_stablehlo_text(std::string_view text, const ParseOptions& options) {
-  const text::mlir::Modules parsed = text::mlir::parse_modules(text);
+Function text::program_of(std::string_view text, const mlir::Modules& parsed,
+                          const ParseOptions& options) {
   const std::size_t modules = parsed.modules.size();
   if (modules != 1)
-    text::mlir::fail(
+    mlir::fail(
         text, 0,
         fmt::format("the text has {} modules; a program has one\n  Split the text at its modules.",
                     modules));
-  const std::string_view file = options.file.empty() ? text::kStablehloText : options.file;
-  return text::StablehloReader(text, file, parsed.modules[0], parsed.locations).main(options.entry);
+  const std::string_view file = options.file.empty() ? kStablehloText : options.file;
+  return StablehloReader(text, file, parsed.modules[0], parsed.locations).main(options.entry);
+}
+
+Function parse_stablehlo_text(std::string_view text, const ParseOptions& options) {
+  return text::program_of(text, text::mlir::parse_modules(text), options);
 }
 
 Function parse_stablehlo_text(std::string_view text) { return parse_stablehlo_text(text, {}); }

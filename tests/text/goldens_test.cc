@@ -15,6 +15,7 @@ namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 using ::testing::HasSubstr;
 
 const fs::path kGoldens = RONDO_SOURCE_DIR "/tests/goldens";
@@ -81,6 +82,11 @@ TEST(Goldens, ArtifactsKeepTheNamesOfArguments) {
             (std::vector<std::string>{"x", "tolerance"}));
 }
 
+TEST(Goldens, OperationsOfArtifactsNameTheLinesOfPython) {
+  const Function program = load_program((kGoldens / "newton_root/program.mlirbc").string());
+  EXPECT_THAT(to_text(program), HasSubstr("// goldens.py:"));
+}
+
 std::string bytes_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -100,13 +106,52 @@ TEST(Goldens, DamagedArtifactsAreRefusedOrRead) {
   ASSERT_FALSE(is_refused(whole));
   for (std::size_t size = 1; size < whole.size(); size += 7)
     EXPECT_TRUE(is_refused(whole.substr(0, size)));
-  int refused = 0;
+  int refused = 0, shown = 0;
   for (std::size_t at = 4; at < whole.size(); at += 3) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (at % 2 == 0 ? 0xFF : 1 << (at / 2 % 8)));
-    refused += is_refused(damaged) ? 1 : 0;
+    try {
+      parse_program(damaged);
+    } catch (const ParseError& error) {
+      refused++;
+      shown +=
+          error.line() > 0 && std::string(error.what()).find(" = stablehlo.") != std::string::npos;
+    }
   }
   EXPECT_GT(refused, 100);  // others change constants, names or places
+  EXPECT_GT(shown, 0);      // with the operation that is not as it should be
+}
+
+/// An integer in the encoding of bytecode, from 0 to 127.
+char varint(int value) { return static_cast<char>(2 * value + 1); }
+std::string section(int id, const std::string& data) {
+  return std::string{static_cast<char>(id), varint(static_cast<int>(data.size()))} + data;
+}
+
+TEST(Goldens, AttributesThatReferToThemselvesAgainAndAgainAreRefused) {
+  // Each of 20 lists has the next one 2 times, and so the last one a million times.
+  constexpr int kLists = 20;
+  std::string lists, sizes{varint(kLists + 1), varint(0), varint(0), varint(kLists + 1)};
+  for (int i = 0; i < kLists; i++) {
+    lists += {varint(1), varint(2), varint(i + 1), varint(i + 1)};
+    sizes += varint(2 * 4 + 1);
+  }
+  lists += {varint(2), varint(1)};  // true
+  sizes += varint(2 * 2 + 1);
+  const std::string names = "vhlo\0reverse_v1\0"s;
+  const std::string bytes =
+      "ML\xEFR"s + varint(6) + "test\0"s +
+      section(0, std::string{varint(2), varint(11), varint(5)} + names) +
+      section(1, {varint(1), varint(0), varint(1), varint(0), varint(1), varint(2)}) +
+      section(3, sizes) + section(2, lists) +
+      section(4, {varint(2), varint(0), '\x40', varint(0), varint(0)}) +
+      section(8, {varint(1), varint(1), varint(0)});
+  try {
+    parse_program(bytes);
+    FAIL();
+  } catch (const ParseError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("too many parts"));
+  }
 }
 
 TEST(Goldens, OtherBytecodeIsRefusedWithARemedy) {

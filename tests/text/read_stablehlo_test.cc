@@ -81,6 +81,56 @@ TEST(ReadStablehlo, GenericAndShortFormsAreTheSame) {
       Literal::from(std::vector<bool>{false, false, true}, {3})));
 }
 
+TEST(ReadStablehlo, EqualAttributesAreThoseOfEachOperation) {
+  // Read once, they serve operands of other shapes, and an error is where it is.
+  const std::string turn = R"( <{permutation = array<i64: 1, 0>}> : )";
+  const std::string text = main_of(
+      "%x: tensor<2x3xi32>, %y: tensor<1x2xi32>", "(tensor<3x2xi32>, tensor<2x1xi32>)",
+      R"(%a = "stablehlo.transpose"(%x))" + turn + "(tensor<2x3xi32>) -> tensor<3x2xi32>\n" +
+          R"(%b = "stablehlo.transpose"(%y))" + turn + "(tensor<1x2xi32>) -> tensor<2x1xi32>\n" +
+          "return %a, %b : tensor<3x2xi32>, tensor<2x1xi32>\n");
+  const std::vector<Literal> results = run(
+      parse_stablehlo_text(text), {integers({1, 2, 3, 4, 5, 6}, {2, 3}), integers({7, 8}, {1, 2})});
+  EXPECT_TRUE(results[0].identical(integers({1, 4, 2, 5, 3, 6}, {3, 2})));
+  EXPECT_TRUE(results[1].identical(integers({7, 8}, {2, 1})));
+  try {
+    parse_stablehlo_text(main_of(
+        "%x: tensor<2x3xi32>", "tensor<3x2xi32>",
+        R"(%a = "stablehlo.transpose"(%x))" + turn + "(tensor<2x3xi32>) -> tensor<3x2xi32>\n" +
+            R"(%b = "stablehlo.reverse"(%a))" + turn + "(tensor<3x2xi32>) -> tensor<3x2xi32>\n" +
+            "return %b : tensor<3x2xi32>\n"));
+    FAIL();
+  } catch (const ParseError& error) {
+    EXPECT_EQ(error.line(), 3) << error.what();
+  }
+  try {
+    parse_stablehlo_text(
+        main_of("%x: tensor<2x3xi32>", "tensor<2x3xi32>",
+                "%a = \"stablehlo.add\"(%x, %x) <{x.y = 1, axis = 3}> : (tensor<2x3xi32>, "
+                "tensor<2x3xi32>) -> tensor<2x3xi32>\nreturn %a : tensor<2x3xi32>\n"));
+    FAIL();
+  } catch (const ParseError& error) {
+    EXPECT_EQ(error.column(), 48) << error.what();
+  }
+}
+
+TEST(ReadStablehlo, ANameOfARegionHidesThatOutside) {
+  const Function program = parse_stablehlo_text(main_of("%x: tensor<i32>", "tensor<i32>", R"(
+    %ten = stablehlo.constant dense<10> : tensor<i32>
+    %w = stablehlo.while(%x = %x) : tensor<i32>
+     cond {
+      %p = stablehlo.compare LT, %x, %ten, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %n = stablehlo.add %x, %ten : tensor<i32>
+      stablehlo.return %n : tensor<i32>
+    }
+    %s = stablehlo.add %w, %x : tensor<i32>
+    return %s : tensor<i32>
+)"));
+  EXPECT_EQ(run(program, {Literal::scalar(3)})[0].item<std::int32_t>(), 16);
+}
+
 TEST(ReadStablehlo, ConstantsInEveryForm) {
   const auto constant = [](const std::string& elements, const std::string& type) {
     return result_of_module(main_of("", type,

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "base/number_text.h"
 #include "text/bytecode/container.h"
 #include "text/bytecode/vhlo.h"
 
@@ -13,7 +15,11 @@ namespace rondo::text::bytecode {
 
 namespace {
 
-/// Regions within each other; more is an error. The reader of the text allows as many.
+using mlir::Attribute;
+using mlir::Block;
+using mlir::Operation;
+
+/// Regions within each other; more is an error. The reader of texts allows as many.
 constexpr int kMostNestedRegions = 100;
 
 /// Attributes that say nothing about results, or repeat what types say.
@@ -22,23 +28,55 @@ constexpr std::string_view kIgnored[] = {
     "has_side_effect", "operand_layouts", "output_operand_aliases", "res_attrs",
     "result_accuracy", "result_layouts",  "result_tilings",         "sym_visibility"};
 
-/// The body of a function or of a region as text.
-class ArtifactPrinter {
- public:
-  explicit ArtifactPrinter(const Container& file) : file_(file), entries_(file) {}
+bool is_ignored(std::string_view name) {
+  return std::find(std::begin(kIgnored), std::end(kIgnored), name) != std::end(kIgnored);
+}
 
-  std::string text() {
+bool is_axis_of_convolution(std::string_view name) {
+  for (const std::string_view part : {"input_", "kernel_", "output_"}) {
+    if (name.starts_with(part) && name.find("dimension") != name.npos) return true;
+  }
+  return false;
+}
+
+/// A module and all that it has, as operations.
+class ArtifactReader {
+ public:
+  ArtifactReader(const Container& file, Artifact& artifact)
+      : file_(file),
+        out_(artifact.listing),
+        names_(artifact.names),
+        entries_(file, artifact.names),
+        ops_(file.ops.size()),
+        placed_(file.attributes.size()),
+        places_(file.attributes.size()) {}
+
+  mlir::Modules modules() {
     Bytes data = file_.program;
     spaces_.emplace_back();
-    print_block(data);
+    Block file;
+    read_block(data, false, file);
     data.expect_end("the program");
-    return std::move(out_);
+    return {std::move(modules_), mlir::Locations(std::move(places_))};
   }
 
  private:
+  using Indices = absl::InlinedVector<std::size_t, 4>;
+
+  /// What the reader has to know about an op of the file.
+  struct Op {
+    enum class Kind : std::uint8_t { kUnknown, kModule, kNothing, kIdentity, kFunction, kOther };
+    Kind kind = Kind::kUnknown;
+    std::string_view name;  // in StableHLO
+    bool is_convolution = false, is_custom_call = false;
+    std::vector<std::string_view> properties;
+  };
+  /// A result of an operation, or a parameter.
   struct Value {
-    std::string name;  // with `%`
     std::size_t type = 0;
+    mlir::ValueId id = 0;
+    std::uint32_t element = 0;
+    bool is_defined = false;
   };
   /// The values of one numbering. A region reserves the numbers of all its values when it begins.
   struct Space {
@@ -47,30 +85,65 @@ class ArtifactPrinter {
   };
 
   Space& space() { return spaces_.back(); }
-  void define(Bytes& data, std::string name, std::size_t type) {
+  void define(Bytes& data, Value value) {
     if (space().next == space().end) data.fail("a region has more values than it reserves");
-    space().values[space().next++] = {std::move(name), type};
+    value.is_defined = true;
+    space().values[space().next++] = value;
   }
   const Value& value(Bytes& data, std::size_t number) {
     const Value& found = space().values[data.checked(number, space().values.size(), "value")];
-    if (found.name.empty()) data.fail(fmt::format("value {} is used before it is defined", number));
+    if (!found.is_defined) data.fail(fmt::format("value {} is used before it is defined", number));
     return found;
   }
 
-  /// One block, without its count. Its arguments and the results in it take the next numbers.
-  void print_block(Bytes& data) {
+  const Op& op_of(Bytes& data) {
+    const std::size_t index = data.index(ops_.size(), "operation");
+    Op& op = ops_[index];
+    if (op.kind != Op::Kind::kUnknown) return op;
+    const auto& [dialect, name] = file_.ops[index];
+    if (dialect == "builtin" && name == "module") {
+      op.kind = Op::Kind::kModule;
+    } else if (dialect == "sdy" && name == "mesh") {
+      op.kind = Op::Kind::kNothing;
+    } else if (name == "unrealized_conversion_cast" || name == "sharding_constraint" ||
+               name == "reshard" || name == "propagation_barrier") {
+      op.kind = Op::Kind::kIdentity;
+    } else if (dialect == "vhlo") {
+      auto properties = property_names(name);
+      if (!properties)
+        data.fail(fmt::format("vhlo.{} (written by {}) is unknown\n  Export for an older target.",
+                              name, file_.producer));
+      const std::string_view plain = name.substr(0, name.rfind("_v"));
+      op.kind = plain == "func" ? Op::Kind::kFunction : Op::Kind::kOther;
+      const bool of_functions = plain == "func" || plain == "call";
+      op.name =
+          names_.emplace_back(fmt::format("{}.{}", of_functions ? "func" : "stablehlo", plain));
+      op.is_convolution = plain == "convolution";
+      op.is_custom_call = plain == "custom_call";
+      op.properties = std::move(*properties);
+    } else {
+      data.fail(fmt::format(
+          "{}.{} (written by {}) is not supported\n  Save the program with jax.export, or as text.",
+          dialect, name, file_.producer));
+    }
+    return op;
+  }
+
+  /// One block, without its count. Its parameters and the results in it take the next numbers.
+  void read_block(Bytes& data, bool of_function, Block& block) {
     if (++nested_ > kMostNestedRegions)
       data.fail(fmt::format("regions are nested deeper than {}", kMostNestedRegions));
-    const auto [ops, has_arguments] = data.flagged();
+    const auto [ops, has_parameters] = data.flagged();
     if (ops > data.left()) data.fail(fmt::format("{} operations in {} bytes", ops, data.left()));
-    if (has_arguments) print_arguments(data);
-    for (std::uint64_t i = 0; i < ops; i++) print_operation(data);
+    if (has_parameters) read_parameters(data, of_function, block);
+    for (std::uint64_t i = 0; i < ops; i++) read_operation(data, block);
     nested_--;
   }
 
-  void print_arguments(Bytes& data) {
+  /// Those of a function have names in the user's program.
+  void read_parameters(Bytes& data, bool of_function, Block& block) {
     const std::size_t count = data.count();
-    out_ += "^bb0(";
+    block.parameters.reserve(count);
     for (std::size_t i = 0; i < count; i++) {
       std::uint64_t type = 0, location = 0;
       bool has_location = true;
@@ -80,30 +153,24 @@ class ArtifactPrinter {
         type = data.varint();
       }
       if (has_location) location = data.varint();
-      const std::string& text = entries_.type(static_cast<std::size_t>(type));
-      std::string name = has_location ? argument_name(static_cast<std::size_t>(location)) : "";
-      if (name.empty()) name = next_name();
-      out_ += fmt::format("{}{}: {}", i > 0 ? ", " : "", name, text);
-      define(data, std::move(name), static_cast<std::size_t>(type));
+      const DecodedType& decoded = entries_.array_type(static_cast<std::size_t>(type));
+      std::string_view name;
+      if (of_function && has_location)
+        name = entries_.name_in_location(static_cast<std::size_t>(location));
+      if (name.empty()) name = parameter_name(i);
+      block.parameters.push_back({name, next_id_, decoded.array, decoded.details});
+      define(data, {static_cast<std::size_t>(type), next_id_++});
     }
     if (file_.version >= 3 && data.byte() != 0) skip_use_lists(data, count);
-    out_ += "):\n";
   }
   static std::pair<std::uint64_t, bool> pair_of(Bytes::Flagged flagged) {
     return {flagged.value, flagged.flag};
   }
-
-  std::string next_name() { return fmt::format("%{}", next_++); }
-  /// That of the user's argument, if it can be written and is new.
-  std::string argument_name(std::size_t location) {
-    const std::string_view name = entries_.name_in_location(location);
-    const bool fits = !name.empty() && (name[0] < '0' || name[0] > '9') &&
-                      std::all_of(name.begin(), name.end(), [](char c) {
-                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                               (c >= '0' && c <= '9') || c == '_';
-                      });
-    if (!fits || !names_.insert(std::string(name)).second) return {};
-    return fmt::format("%{}", name);
+  std::string_view parameter_name(std::size_t i) {
+    while (parameter_names_.size() <= i)
+      parameter_names_.push_back(
+          names_.emplace_back(fmt::format("arg{}", parameter_names_.size())));
+    return parameter_names_[i];
   }
 
   /// The orders of uses, which say nothing about results.
@@ -119,98 +186,143 @@ class ArtifactPrinter {
     }
   }
 
-  void print_operation(Bytes& data) {
-    const OpName& op = file_.ops[data.index(file_.ops.size(), "operation")];
-    const std::uint8_t mask = data.byte();
-    if ((mask & 0x80u) != 0) data.fail("an unknown part of an operation");
-    data.varint();  // the location
+  /// What follows the name of an operation, without its regions.
+  struct Head {
+    std::size_t location = 0;
     std::optional<std::size_t> dictionary, properties;
-    if ((mask & 0x01u) != 0) dictionary = static_cast<std::size_t>(data.varint());
-    if ((mask & 0x40u) != 0) properties = data.index(file_.properties.size(), "properties");
-    std::vector<std::size_t> types, operands;
-    if ((mask & 0x02u) != 0) types = indices(data);
-    if ((mask & 0x04u) != 0) operands = indices(data);
-    if ((mask & 0x08u) != 0) data.fail("successors are not supported");
-    if ((mask & 0x20u) != 0) skip_use_lists(data, types.size());
+    Indices types, operands;
     std::uint64_t regions = 0;
     bool isolated = false;
-    if ((mask & 0x10u) != 0) std::tie(regions, isolated) = pair_of(data.flagged());
-    if (regions > data.left())
-      data.fail(fmt::format("{} regions in {} bytes", regions, data.left()));
-
-    if (op.dialect == "builtin" && op.name == "module") {
-      print_regions(data, regions, isolated, false);
-    } else if (op.name == "unrealized_conversion_cast" || op.name == "sharding_constraint" ||
-               op.name == "reshard" || op.name == "propagation_barrier") {
-      if (operands.size() != 1 || types.size() != 1 || regions != 0)
-        data.fail(fmt::format("{}.{} with {} operands", op.dialect, op.name, operands.size()));
-      define(data, value(data, operands[0]).name, types[0]);
-    } else if (op.dialect == "sdy" && op.name == "mesh") {
-      return;
-    } else if (op.dialect == "vhlo") {
-      print_vhlo(data, op.name, dictionary, properties, types, operands, regions, isolated);
-    } else {
-      data.fail(fmt::format(
-          "{}.{} (written by {}) is not supported\n  Save the program with jax.export, or as text.",
-          op.dialect, op.name, file_.producer));
-    }
+  };
+  Head read_head(Bytes& data) {
+    Head head;
+    const std::uint8_t mask = data.byte();
+    if ((mask & 0x80u) != 0) data.fail("an unknown part of an operation");
+    head.location = data.index(file_.attributes.size(), "location");
+    if ((mask & 0x01u) != 0) head.dictionary = static_cast<std::size_t>(data.varint());
+    if ((mask & 0x40u) != 0) head.properties = data.index(file_.properties.size(), "properties");
+    if ((mask & 0x02u) != 0) read_indices(data, head.types);
+    if ((mask & 0x04u) != 0) read_indices(data, head.operands);
+    if ((mask & 0x08u) != 0) data.fail("successors are not supported");
+    if ((mask & 0x20u) != 0) skip_use_lists(data, head.types.size());
+    if ((mask & 0x10u) != 0) std::tie(head.regions, head.isolated) = pair_of(data.flagged());
+    if (head.regions > data.left())
+      data.fail(fmt::format("{} regions in {} bytes", head.regions, data.left()));
+    return head;
   }
-
-  static std::vector<std::size_t> indices(Bytes& data) {
-    std::vector<std::size_t> list(data.count());
+  static void read_indices(Bytes& data, Indices& list) {
+    list.resize(data.count());
     for (std::size_t& index : list) index = static_cast<std::size_t>(data.varint());
-    return list;
   }
 
-  void print_vhlo(Bytes& data, std::string_view versioned, std::optional<std::size_t> dictionary,
-                  std::optional<std::size_t> properties, const std::vector<std::size_t>& types,
-                  const std::vector<std::size_t>& operands, std::uint64_t regions, bool isolated) {
-    const auto names = property_names(versioned);
-    if (!names)
-      data.fail(fmt::format("vhlo.{} (written by {}) is unknown\n  Export for an older target.",
-                            versioned, file_.producer));
-    const std::string_view name = versioned.substr(0, versioned.rfind("_v"));
-    const bool is_function = name == "func";
-    std::string inputs, input_types;
-    for (std::size_t i = 0; i < operands.size(); i++) {
-      const Value& operand = value(data, operands[i]);
-      inputs += (i > 0 ? ", " : "") + operand.name;
-      input_types += (i > 0 ? ", " : "") + entries_.type(operand.type);
+  /// Appended to the block, if it is one of StableHLO's.
+  void read_operation(Bytes& data, Block& block) {
+    const Op& op = op_of(data);
+    const Head head = read_head(data);
+    switch (op.kind) {
+      case Op::Kind::kModule: {
+        std::vector<Block> regions;
+        read_regions(data, head, false, regions);
+        mlir::Module& module = modules_.emplace_back();
+        if (!regions.empty()) module.functions = std::move(regions[0].operations);
+        return;
+      }
+      case Op::Kind::kNothing:
+        return;
+      case Op::Kind::kIdentity: {
+        if (head.operands.size() != 1 || head.types.size() != 1 || head.regions != 0)
+          data.fail(fmt::format("a cast with {} operands", head.operands.size()));
+        Value same = value(data, head.operands[0]);
+        same.type = head.types[0];
+        define(data, same);
+        return;
+      }
+      case Op::Kind::kFunction: {
+        const mlir::ValueId outer = std::exchange(next_id_, 0);
+        Operation& function = block.operations.emplace_back();
+        read_vhlo(data, op, head, function);
+        if (!function.regions.empty()) function.regions[0].ids = next_id_;
+        next_id_ = outer;
+        return;
+      }
+      case Op::Kind::kUnknown:
+      case Op::Kind::kOther:
+        return read_vhlo(data, op, head, block.operations.emplace_back());
     }
+  }
 
-    // Results are numbered before the regions, and written in front.
-    if (!types.empty()) {
-      const std::string result = next_name();
-      out_ += result;
-      if (types.size() > 1) out_ += fmt::format(":{}", types.size());
+  void read_vhlo(Bytes& data, const Op& op, const Head& head, Operation& operation) {
+    operation.name = op.name;
+    operation.location = place_of(head.location);
+    operation.at = out_.size();
+    operation.has_operand_types = true;
+    for (const std::size_t number : head.operands) {
+      const Value& operand = value(data, number);
+      operation.operands.push_back({{}, operand.id, operand.element, operation.at});
+    }
+    if (!head.types.empty()) {
+      operation.results.push_back({{}, next_id_, head.types.size()});
+      for (std::size_t i = 0; i < head.types.size(); i++) {
+        const DecodedType& decoded = entries_.array_type(head.types[i]);
+        for (const auto& [of, axis] : unknown_sizes(decoded)) {
+          if (!operation.details) operation.details = std::make_shared<mlir::TypeDetails>();
+          operation.details->unknown.emplace_back(of + i, axis);
+        }
+        operation.types.push_back(decoded.array);
+        define(data, {head.types[i], next_id_, static_cast<std::uint32_t>(i)});
+      }
+      next_id_++;
+    }
+    list(op, head, operation);
+    read_attributes(data, op, head, operation);
+    read_regions(data, head, op.kind == Op::Kind::kFunction, operation.regions);
+  }
+  static std::span<const std::pair<std::size_t, std::int64_t>> unknown_sizes(
+      const DecodedType& type) {
+    if (!type.details) return {};
+    return type.details->unknown;
+  }
+
+  /// A line for errors: `%3 = stablehlo.add(%1, %2) -> tensor<f32>`.
+  void list(const Op& op, const Head& head, const Operation& operation) {
+    const auto append_id = [&](mlir::ValueId id) {
+      out_ += '%';
+      append_number(out_, id);
+    };
+    if (!operation.results.empty()) {
+      append_id(operation.results[0].id);
       out_ += " = ";
-      for (std::size_t i = 0; i < types.size(); i++)
-        define(data, types.size() > 1 ? fmt::format("{}#{}", result, i) : result, types[i]);
     }
-    out_ += fmt::format("\"{}.{}\"({})", is_function || name == "call" ? "func" : "stablehlo", name,
-                        inputs);
-    print_attributes(data, name, *names, dictionary, properties);
-    if (regions > 0) {
-      out_ += " (";
-      print_regions(data, regions, isolated, true);
-      out_ += ')';
+    out_ += op.name;
+    for (std::size_t i = 0; i < operation.operands.size(); i++) {
+      out_ += i == 0 ? "(" : ", ";
+      append_id(operation.operands[i].id);
     }
-    out_ += fmt::format(" : ({}) -> (", input_types);
-    for (std::size_t i = 0; i < types.size(); i++)
-      out_ += (i > 0 ? ", " : "") + entries_.type(types[i]);
-    out_ += ")\n";
+    if (!operation.operands.empty()) out_ += ')';
+    for (std::size_t i = 0; i < head.types.size(); i++)
+      (out_ += i == 0 ? " -> " : ", ") += entries_.type(head.types[i]).text;
+    out_ += '\n';
   }
 
-  void print_regions(Bytes& data, std::uint64_t count, bool isolated, bool in_braces) {
+  /// The number of its place among those of operations.
+  mlir::Offset place_of(std::size_t location) {
+    if (!placed_[location]) {
+      placed_[location] = true;
+      places_[location] = entries_.place(location);
+    }
+    return location;
+  }
+
+  /// Functions see nothing from outside.
+  void read_regions(Bytes& data, const Head& head, bool is_function, std::vector<Block>& regions) {
+    if (head.regions == 0) return;
+    const bool isolated = head.isolated || is_function;
     if (isolated) spaces_.emplace_back();
     std::optional<Bytes> own;
-    if (isolated && file_.version >= 2 && count > 0) {
-      const Section section = read_section(data);
-      own = section.data;
-    }
+    if (head.isolated && file_.version >= 2) own = read_section(data).data;
     Bytes& from = own ? *own : data;
-    for (std::uint64_t i = 0; i < count; i++) {
-      if (in_braces) out_ += i > 0 ? ", {\n" : "{\n";
+    regions.resize(static_cast<std::size_t>(head.regions));
+    for (Block& region : regions) {
       Space& numbers = space();
       const std::size_t outside = numbers.values.size();
       const std::size_t next = numbers.next, end = numbers.end;
@@ -221,111 +333,125 @@ class ArtifactPrinter {
         numbers.values.resize(outside + values);
         numbers.next = outside;
         numbers.end = outside + values;
-        print_block(from);
+        read_block(from, is_function, region);
       }
       space().values.resize(outside);
       space().next = next;
       space().end = end;
-      if (in_braces) out_ += '}';
     }
     if (own) own->expect_end("a region");
     if (isolated) spaces_.pop_back();
   }
 
-  void print_attributes(Bytes& data, std::string_view op,
-                        const std::vector<std::string_view>& names,
-                        std::optional<std::size_t> dictionary,
-                        std::optional<std::size_t> properties) {
-    std::vector<Entries::Named> attributes;
+  /// Operations of one op with the same properties, or the same dictionary, share them.
+  void read_attributes(Bytes& data, const Op& op, const Head& head, Operation& operation) {
+    if (!head.properties && !head.dictionary && op.properties.empty()) return;
+    const std::pair key{&op, std::pair(head.properties, head.dictionary)};
+    const auto [known, is_new] = lists_.try_emplace(key);
+    auto& [list, at] = known->second;
+    if (is_new) {
+      decode_attributes(data, op, head, operation);
+      list = operation.attributes;
+      at = operation.at;
+    }
+    operation.attributes = list.moved(at, operation.at);
+  }
+
+  void decode_attributes(Bytes& data, const Op& op, const Head& head, Operation& operation) {
+    attributes_.clear();
     if (file_.version >= 5) {
-      if (properties) {
-        Bytes values = file_.properties[*properties];
-        for (const std::string_view name : names)
-          attributes.push_back({name, static_cast<std::size_t>(values.varint())});
+      if (head.properties) {
+        Bytes values = file_.properties[*head.properties];
+        for (const std::string_view name : op.properties)
+          attributes_.push_back({name, static_cast<std::size_t>(values.varint())});
         values.expect_end("the properties of an operation");
-      } else if (!names.empty()) {
+      } else if (!op.properties.empty()) {
         data.fail("the properties of an operation are missing");
       }
       // What JAX gives to a C++ function is no property.
-      if (op == "custom_call" && dictionary) {
-        for (const Entries::Named& named : entries_.dictionary(*dictionary))
-          if (named.name == "mhlo.backend_config") attributes.push_back(named);
+      if (op.is_custom_call && head.dictionary) {
+        for (const Entries::Named& named : entries_.dictionary(*head.dictionary))
+          if (named.name == "mhlo.backend_config") attributes_.push_back(named);
       }
-    } else if (dictionary) {
-      for (const Entries::Named& named : entries_.dictionary(*dictionary)) {
-        if (std::find(names.begin(), names.end(), named.name) != names.end())
-          attributes.push_back(named);
+    } else if (head.dictionary) {
+      for (const Entries::Named& named : entries_.dictionary(*head.dictionary)) {
+        if (std::find(op.properties.begin(), op.properties.end(), named.name) !=
+            op.properties.end())
+          attributes_.push_back(named);
       }
     }
-    std::string text, labels[3];
-    for (const auto& [name, value] : attributes) {
-      if (std::find(std::begin(kIgnored), std::end(kIgnored), name) != std::end(kIgnored)) continue;
-      if (is_axis_of_convolution(name)) continue;
-      const bool is_symbol = name == "callee" || name == "decomposition";
-      const std::optional<std::string> shown = entries_.attribute(value);
-      if (!shown) continue;
-      text +=
-          (text.empty() ? "" : ", ") + std::string(name) + " = " + (is_symbol ? "@" : "") + *shown;
+    std::vector<mlir::Entry>& entries = operation.attributes.own();
+    entries.reserve(attributes_.size());
+    for (const auto& [name, index] : attributes_) {
+      if (is_ignored(name) || is_axis_of_convolution(name)) continue;
+      const Attribute* const decoded = entries_.attribute(index);
+      if (!decoded) continue;
+      Attribute& value = entries.emplace_back(name, *decoded).value;
+      value.at = operation.at;
+      if (name == "callee" || name == "decomposition") value.kind = Attribute::Kind::kSymbol;
     }
-    if (op == "convolution")
-      text += (text.empty() ? "" : ", ") + axes_of_convolution(attributes, data);
-    if (!text.empty()) out_ += fmt::format(" <{{{}}}>", text);
+    if (op.is_convolution)
+      entries.emplace_back("dimension_numbers", axes_of_convolution(data, operation));
   }
 
-  static bool is_axis_of_convolution(std::string_view name) {
-    for (const std::string_view part : {"input_", "kernel_", "output_"}) {
-      if (name.substr(0, part.size()) == part && name.find("dimension") != name.npos) return true;
-    }
-    return false;
-  }
-
-  /// `dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>` of the nine attributes.
-  std::string axes_of_convolution(const std::vector<Entries::Named>& attributes, Bytes& data) {
+  /// `[b, 0, f]x[0, i, o]->[b, 0, f]` of the nine attributes.
+  Attribute axes_of_convolution(Bytes& data, const Operation& operation) {
     struct Side {
-      std::string_view first, second, spatial;
-      char first_letter, second_letter;
+      std::string_view first, second, spatial, first_letter, second_letter;
     };
     constexpr Side kSides[] = {
-        {"input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", 'b', 'f'},
+        {"input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", "b", "f"},
         {"kernel_input_feature_dimension", "kernel_output_feature_dimension",
-         "kernel_spatial_dimensions", 'i', 'o'},
-        {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", 'b',
-         'f'}};
-    std::string text = "dimension_numbers = #stablehlo.conv<";
-    for (std::size_t side = 0; side < 3; side++) {
-      const auto [first, second, spatial, first_letter, second_letter] = kSides[side];
-      const std::vector<std::int64_t> axes = axes_of(attributes, spatial, data);
-      std::vector<std::string> labels(axes.size() + 2);
-      const auto set = [&](std::int64_t axis, std::string label) {
-        if (axis < 0 || static_cast<std::size_t>(axis) >= labels.size())
+         "kernel_spatial_dimensions", "i", "o"},
+        {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", "b",
+         "f"}};
+    Attribute product = mlir::attribute_of(Attribute::Kind::kProduct, operation.at);
+    for (const auto& [first, second, spatial, first_letter, second_letter] : kSides) {
+      const std::vector<std::int64_t> axes = axes_named(data, spatial);
+      Attribute labels = mlir::attribute_of(Attribute::Kind::kList, operation.at);
+      labels.list.resize(axes.size() + 2);
+      const auto label = [&](std::int64_t axis) -> Attribute& {
+        if (axis < 0 || static_cast<std::size_t>(axis) >= labels.list.size())
           data.fail(fmt::format("axis {} of a convolution", axis));
-        labels[static_cast<std::size_t>(axis)] = std::move(label);
+        return labels.list[static_cast<std::size_t>(axis)];
       };
       for (const auto& [name, letter] : {std::pair(first, first_letter), {second, second_letter}}) {
-        const std::vector<std::int64_t> axis = axes_of(attributes, name, data);
+        const std::vector<std::int64_t> axis = axes_named(data, name);
         if (axis.size() != 1) data.fail(fmt::format("{} is not one axis", name));
-        set(axis[0], std::string(1, letter));
+        label(axis[0]).kind = Attribute::Kind::kWord;
+        label(axis[0]).text = letter;
       }
-      for (std::size_t i = 0; i < axes.size(); i++) set(axes[i], std::to_string(i));
-      text += side == 0 ? "[" : side == 1 ? "]x[" : "]->[";
-      for (std::size_t i = 0; i < labels.size(); i++) text += (i > 0 ? ", " : "") + labels[i];
+      for (std::size_t i = 0; i < axes.size(); i++) {
+        label(axes[i]).kind = Attribute::Kind::kInteger;
+        label(axes[i]).integer = static_cast<std::int64_t>(i);
+      }
+      product.list.push_back(std::move(labels));
     }
-    return text + "]>";
+    return product;
   }
-  std::vector<std::int64_t> axes_of(const std::vector<Entries::Named>& attributes,
-                                    std::string_view name, Bytes& data) {
-    for (const Entries::Named& named : attributes) {
+  std::vector<std::int64_t> axes_named(Bytes& data, std::string_view name) {
+    for (const Entries::Named& named : attributes_) {
       if (named.name == name) return entries_.integers(named.value);
     }
     data.fail(fmt::format("`{}` of a convolution is missing", name));
   }
 
   const Container& file_;
+  std::string& out_;
+  Names& names_;
   Entries entries_;
-  std::string out_;
+  std::vector<Op> ops_;  // of the file, as far as they are used
+  std::vector<bool> placed_;
+  std::vector<mlir::FilePlace> places_;  // of the locations that were asked for
+  std::vector<mlir::Module> modules_;
   std::vector<Space> spaces_;
-  absl::flat_hash_set<std::string> names_;
-  std::size_t next_ = 0;
+  std::vector<std::string_view> parameter_names_;
+  std::vector<Entries::Named> attributes_;  // of the operation that is read
+  using Index = std::optional<std::size_t>;
+  absl::flat_hash_map<std::pair<const Op*, std::pair<Index, Index>>,
+                      std::pair<mlir::EntryList, mlir::Offset>>
+      lists_;                  // with where they were read
+  mlir::ValueId next_id_ = 0;  // in the function that is read
   int nested_ = 0;
 };
 
@@ -365,12 +491,14 @@ bool is_artifact(std::string_view file) {
   return file.substr(0, kMagic.size()) == kMagic || program_in_export(file).has_value();
 }
 
-std::string artifact_text(std::string_view file) {
+Artifact read_artifact(std::string_view file) {
   if (const auto program = program_in_export(file);
       file.substr(0, kMagic.size()) != kMagic && program)
     file = *program;
   const Container container = read_container(file);
-  return ArtifactPrinter(container).text();
+  Artifact artifact;
+  artifact.modules = ArtifactReader(container, artifact).modules();
+  return artifact;
 }
 
 }  // namespace rondo::text::bytecode

@@ -1,17 +1,23 @@
 #include "text/bytecode/vhlo.h"
 
-#include <array>
+#include <algorithm>
 #include <bit>
+#include <cstring>
+#include <limits>
 
-#include "base/escape.h"
-#include "base/number_text.h"
+#include "text/mlir/values.h"
 
 namespace rondo::text::bytecode {
 
 namespace {
 
+using Kind = mlir::Attribute::Kind;
+
 /// Attributes and types within each other; more, or a cycle, is an error.
 constexpr int kMostNestedEntries = 100;
+/// The parts of one attribute: those that refer to others several times, which do the same, would
+/// take memory without bound.
+constexpr std::size_t kMostParts = 100'000;
 
 // Codes of VHLO's attributes (stablehlo/dialect/VhloBytecode.cpp).
 enum VhloAttribute : std::uint8_t {
@@ -36,8 +42,9 @@ constexpr std::uint64_t kNoneType = 33, kTensorType = 20, kComplexType = 1;
 
 // Codes of the builtin dialect (mlir/IR/BuiltinDialectBytecode.td).
 constexpr std::uint64_t kBuiltinDictionary = 1, kBuiltinString = 2, kBuiltinTypedString = 3,
-                        kBuiltinSymbol = 4, kNameLocation = 14, kBuiltinTensorType = 13,
-                        kBuiltinComplex = 9;
+                        kBuiltinSymbol = 4, kCallSite = 10, kFileLocation = 11, kFused = 12,
+                        kFusedWithMetadata = 13, kNameLocation = 14, kFileRange = 22,
+                        kBuiltinTensorType = 13, kBuiltinComplex = 9;
 
 struct NamedCode {
   std::uint64_t code;
@@ -62,10 +69,8 @@ std::string_view name_of(std::span<const NamedCode> codes, std::uint64_t code) {
   return {};
 }
 
-/// The bytes of an element in the data of a tensor; 0 if that is not known.
+/// The bytes of a number of this type; 0 if that is not known.
 std::size_t width_of(std::string_view element) {
-  if (element.substr(0, 8) == "complex<")
-    return 2 * width_of(element.substr(8, element.size() - 9));
   for (const std::string_view byte : {"i2", "i4", "i8", "ui2", "ui4", "ui8"}) {
     if (element == byte) return 1;
   }
@@ -78,17 +83,6 @@ std::size_t width_of(std::string_view element) {
     if (element == four) return 4;
   }
   return element == "i64" || element == "ui64" || element == "f64" ? 8 : 0;
-}
-
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  append_escaped(result, text);
-  return result + '"';
-}
-
-std::string word_of(Bytes& data, std::string_view kind, std::span<const std::string_view> words) {
-  return fmt::format("#stablehlo<{} {}>", kind,
-                     words[data.index(words.size(), "enumeration value")]);
 }
 
 constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
@@ -116,7 +110,8 @@ std::string unpacked(Bytes& data, std::string_view bytes, std::int64_t count) {
 
 }  // namespace
 
-Entries::Entries(const Container& file) : file_(file), types_(file.types.size()) {}
+Entries::Entries(const Container& file, Names& names)
+    : file_(file), names_(names), types_(file.types.size()), attributes_(file.attributes.size()) {}
 
 const EncodedEntry& Entries::entry(const std::vector<EncodedEntry>& entries,
                                    std::size_t index) const {
@@ -125,10 +120,28 @@ const EncodedEntry& Entries::entry(const std::vector<EncodedEntry>& entries,
   return entries[index];
 }
 
-const std::string& Entries::type(std::size_t index) {
+const DecodedType& Entries::type(std::size_t index) {
   entry(file_.types, index);
-  if (types_[index].empty()) types_[index] = type_text(index, 0);
-  return types_[index];
+  DecodedType& decoded = types_[index];
+  if (!decoded.text.empty()) return decoded;
+  decoded.text = type_text(index, 0);
+  if (decoded.text.starts_with("tensor<")) {
+    mlir::Cursor cursor(decoded.text);
+    mlir::KnownTypes none;
+    mlir::Types types;
+    mlir::parse_type(cursor, none, types, decoded.details);
+    decoded.array = types[0];
+    decoded.is_array = true;
+  }
+  return decoded;
+}
+
+const DecodedType& Entries::array_type(std::size_t index) {
+  const DecodedType& decoded = type(index);
+  if (!decoded.is_array)
+    throw ParseError(
+        fmt::format("values of the type {} are not supported, only tensors", decoded.text), 0, 0);
+  return decoded;
 }
 
 std::string Entries::type_text(std::size_t index, int nested) {
@@ -165,171 +178,166 @@ std::string Entries::type_text(std::size_t index, int nested) {
   return text;
 }
 
-std::string Entries::tensor(Bytes& data) {
-  const std::string& text = type(static_cast<std::size_t>(data.varint()));
+void Entries::decode_elements(Bytes& data, mlir::Attribute& value) {
+  const DecodedType& decoded = array_type(static_cast<std::size_t>(data.varint()));
   std::string_view bytes = data.bytes(data.varint());
-  // tensor<2x3xf32>
-  constexpr std::string_view kStart = "tensor<";
-  if (text.substr(0, kStart.size()) != kStart) data.fail(fmt::format("elements of {}", text));
-  std::string_view inside = std::string_view(text).substr(kStart.size());
-  inside.remove_suffix(1);
-  std::int64_t count = 1;
-  while (!inside.empty() && inside[0] >= '0' && inside[0] <= '9') {
-    std::int64_t size = 0;
-    const std::size_t end = inside.find('x');
-    for (const char digit : inside.substr(0, end)) size = 10 * size + (digit - '0');
-    if (__builtin_mul_overflow(count, size, &count)) data.fail("too many elements");
-    inside.remove_prefix(end + 1);
-  }
+  const TensorType& type = decoded.array;
+  if (decoded.details) data.fail(fmt::format("elements of {}", decoded.text));
+  value.kind = Kind::kElements;
+  value.type = type;
+  const auto count = static_cast<std::uint64_t>(type.elements());
   std::string expanded;
-  if (inside == "i1") {
-    expanded = unpacked(data, bytes, count);
+  if (is_pred(type.dtype)) {
+    expanded = unpacked(data, bytes, type.elements());
     bytes = expanded;
-  } else {
-    const std::size_t width = width_of(inside);
-    const bool fits =
-        width != 0 &&
-        (bytes.size() == width ||
-         (bytes.size() % width == 0 && bytes.size() / width == static_cast<std::uint64_t>(count)));
-    if (!fits) data.fail(fmt::format("{} bytes for the elements of {}", bytes.size(), text));
   }
-  if (count == 0) return "dense<> : " + text;
-  std::string result = "dense<\"0x";
-  append_hex_digits(result, bytes);
-  return result + "\"> : " + text;
+  const auto width = static_cast<std::size_t>(byte_width(type.dtype));
+  const bool fits =
+      bytes.size() == width || (bytes.size() % width == 0 && bytes.size() / width == count);
+  if (!fits) data.fail(fmt::format("{} bytes for the elements of {}", bytes.size(), decoded.text));
+  value.elements = count == 0 ? Literal::zeros(type) : mlir::elements_of_bytes(bytes, type);
 }
 
-std::optional<std::string> Entries::attribute(std::size_t index, int nested) {
+const mlir::Attribute* Entries::attribute(std::size_t index, int nested) {
   const EncodedEntry& encoded = entry(file_.attributes, index);
-  Bytes data = encoded.data;
-  if (nested > kMostNestedEntries) data.fail("attributes are nested too deeply");
-  if (encoded.dialect != "vhlo" || !encoded.custom)
-    data.fail(fmt::format("attributes of the dialect {} are not supported here", encoded.dialect));
+  DecodedAttribute& decoded = attributes_[index];
+  if (!decoded.is_decoded) {
+    Bytes data = encoded.data;
+    if (nested > kMostNestedEntries) data.fail("attributes are nested too deeply");
+    if (encoded.dialect != "vhlo" || !encoded.custom)
+      data.fail(
+          fmt::format("attributes of the dialect {} are not supported here", encoded.dialect));
+    decoded.says_nothing = !decode(data, decoded, nested);
+    data.expect_end("an attribute");
+    decoded.is_decoded = true;
+  }
+  return decoded.says_nothing ? nullptr : &decoded.value;
+}
+
+const mlir::Attribute* Entries::part(Bytes& data, DecodedAttribute& whole, int nested) {
+  const auto index = static_cast<std::size_t>(data.varint());
+  const mlir::Attribute* const value = attribute(index, nested + 1);
+  whole.parts += attributes_[index].parts;
+  if (whole.parts > kMostParts) data.fail("an attribute has too many parts");
+  return value;
+}
+
+bool Entries::decode(Bytes& data, DecodedAttribute& decoded, int nested) {
+  mlir::Attribute& value = decoded.value;
+  const auto word = [&](std::span<const std::string_view> words) {
+    value.kind = Kind::kWord;
+    value.text = words[data.index(words.size(), "enumeration value")];
+  };
   const std::uint64_t code = data.varint();
-  std::string text;
   switch (code) {
     case kArray: {
-      text = "[";
+      value.kind = Kind::kList;
       const std::size_t count = data.count();
       for (std::size_t i = 0; i < count; i++) {
-        const auto element = attribute(static_cast<std::size_t>(data.varint()), nested + 1);
-        text += (i > 0 ? ", " : "") + element.value_or("unit");
+        const mlir::Attribute* const element = part(data, decoded, nested);
+        value.list.push_back(element ? *element : mlir::Attribute());
       }
-      text += ']';
-      break;
+      return true;
     }
     case kBoolean:
-      text = data.varint() != 0 ? "true" : "false";
-      break;
+      value.kind = Kind::kBool;
+      value.integer = data.varint() != 0 ? 1 : 0;
+      return true;
     case kDirection:
-      text = word_of(data, "comparison_direction", kDirections);
-      break;
+      word(kDirections);
+      return true;
     case kComparisonType:
-      text = word_of(data, "comparison_type", kComparisons);
-      break;
+      word(kComparisons);
+      return true;
     case kApiVersion:
-      text = fmt::format("{} : i32", data.varint());
-      break;
+      value.kind = Kind::kInteger;
+      value.integer = static_cast<std::int64_t>(data.varint());
+      return true;
     case kVhloDictionary: {
-      text = "{";
+      value.kind = Kind::kDictionary;
       const std::size_t count = data.count();
       for (std::size_t i = 0; i < count; i++) {
         const std::string_view key = string(static_cast<std::size_t>(data.varint()));
-        const auto value = attribute(static_cast<std::size_t>(data.varint()), nested + 1);
-        text += (i > 0 ? ", " : "") + quoted(key) + " = " + value.value_or("unit");
+        const mlir::Attribute* const element = part(data, decoded, nested);
+        value.entries.push_back({key, element ? *element : mlir::Attribute()});
       }
-      text += '}';
-      break;
+      return true;
     }
     case kFftType:
-      text = word_of(data, "fft_type", kFfts);
-      break;
+      word(kFfts);
+      return true;
     case kFloat: {
-      const std::string& element = type(static_cast<std::size_t>(data.varint()));
-      const std::size_t width = 8 * width_of(element);
-      const std::uint64_t bits = data.bits(static_cast<unsigned>(width));
-      if (element == "f32")
-        append_number(text, std::bit_cast<float>(static_cast<std::uint32_t>(bits)),
-                      NumberStyle::kMlir);
-      else if (element == "f64")
-        append_number(text, std::bit_cast<double>(bits), NumberStyle::kMlir);
-      else
-        text = fmt::format("0x{:X}", bits);
-      text += " : " + element;
-      break;
+      const std::string& element = type(static_cast<std::size_t>(data.varint())).text;
+      const std::uint64_t bits = data.bits(static_cast<unsigned>(8 * width_of(element)));
+      value.kind = Kind::kFloat;
+      if (element == "f32") {
+        value.number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      } else if (element == "f64") {
+        value.number = std::bit_cast<double>(bits);
+      } else {  // as its bits
+        value.kind = Kind::kInteger;
+        value.integer = static_cast<std::int64_t>(bits);
+      }
+      return true;
     }
     case kInteger: {
-      const std::string& element = type(static_cast<std::size_t>(data.varint()));
+      const std::string& element = type(static_cast<std::size_t>(data.varint())).text;
       const std::size_t width = element == "none" ? 8 : width_of(element);
       if (width == 0 || width > 8) data.fail(fmt::format("an integer of the type {}", element));
       const auto unused = static_cast<unsigned>(64 - 8 * width);
       const std::uint64_t bits = data.bits(static_cast<unsigned>(8 * width));
-      text = element[0] == 'u'
-                 ? fmt::format("{} : {}", bits, element)
-                 : fmt::format("{} : {}", static_cast<std::int64_t>(bits << unused) >> unused,
-                               element);
-      break;
+      value.kind = Kind::kInteger;
+      value.integer = element[0] == 'u' ? static_cast<std::int64_t>(bits)
+                                        : static_cast<std::int64_t>(bits << unused) >> unused;
+      return true;
     }
     case kPrecision:
-      text = word_of(data, "precision", kPrecisions);
-      break;
+      word(kPrecisions);
+      return true;
     case kRngAlgorithm:
-      text = word_of(data, "rng_algorithm", kRandom);
-      break;
+      word(kRandom);
+      return true;
     case kRngDistribution:
-      text = word_of(data, "rng_distribution", kDistributions);
-      break;
+      word(kDistributions);
+      return true;
     case kVhloString:
-      text = quoted(file_.strings[data.index(file_.strings.size(), "string")]);
-      break;
+      value.kind = Kind::kString;
+      value.text = escaped(file_.strings[data.index(file_.strings.size(), "string")]);
+      return true;
     case kTensor:
-      text = tensor(data);
-      break;
+      decode_elements(data, value);
+      return true;
     case kTranspose:
-      text = word_of(data, "transpose", kTransposes);
-      break;
-    case kType: {
-      const std::string& named = type(static_cast<std::size_t>(data.varint()));
-      data.expect_end("an attribute");
-      if (named == "none") return std::nullopt;
-      return named;
-    }
+      word(kTransposes);
+      return true;
+    case kType:
+      value.kind = Kind::kWord;
+      value.text = names_.emplace_back(type(static_cast<std::size_t>(data.varint())).text);
+      return value.text != "none";
     default:
       data.fail(fmt::format("attribute {} of vhlo is not supported (written by {})", code,
                             file_.producer));
   }
-  data.expect_end("an attribute");
-  return text;
+}
+
+std::string_view Entries::escaped(std::string_view text) {
+  if (text.find('\\') == text.npos) return text;
+  std::string& result = names_.emplace_back();
+  for (const char c : text) result += c == '\\' ? std::string("\\\\") : std::string(1, c);
+  return result;
 }
 
 std::vector<std::int64_t> Entries::integers(std::size_t index) {
-  const EncodedEntry& encoded = entry(file_.attributes, index);
-  Bytes data = encoded.data;
-  const std::uint64_t code = encoded.dialect == "vhlo" && encoded.custom ? data.varint() : 0;
-  if (code != kInteger && code != kTensor) data.fail("expected integers");
-  const std::string& text = type(static_cast<std::size_t>(data.varint()));
-  if (code == kInteger) {
-    if (text != "i64") data.fail(fmt::format("an integer of the type {}", text));
-    return {static_cast<std::int64_t>(data.bits(64))};
-  }
-  std::string_view inside = text;
-  std::uint64_t count = 0;
-  constexpr std::string_view kStart = "tensor<", kEnd = "xi64>";
-  if (inside.size() < kStart.size() + kEnd.size() ||
-      inside.substr(inside.size() - kEnd.size()) != kEnd)
-    data.fail(fmt::format("expected integers, not {}", text));
-  inside = inside.substr(kStart.size(), inside.size() - kStart.size() - kEnd.size());
-  for (const char digit : inside) {
-    if (digit < '0' || digit > '9' || count > 1000)
-      data.fail(fmt::format("a list of the type {}", text));
-    count = 10 * count + static_cast<std::uint64_t>(digit - '0');
-  }
-  const std::uint64_t size = data.varint();
-  if (size != 8 * count && size != 8) data.fail(fmt::format("{} bytes for {}", size, text));
-  std::vector<std::int64_t> values;
-  for (std::uint64_t i = 0; i < size / 8 && count > 0; i++)
-    values.push_back(static_cast<std::int64_t>(data.little(8)));
-  if (values.size() == 1) values.resize(static_cast<std::size_t>(count), values[0]);
+  const mlir::Attribute* const value = attribute(index);
+  if (value && value->kind == Kind::kInteger) return {value->integer};
+  constexpr std::int64_t kMost = 1000;  // more than axes
+  if (!value || value->kind != Kind::kElements || value->type.dtype != DType::kS64 ||
+      value->type.rank() != 1 || value->type.elements() > kMost)
+    entry(file_.attributes, index).data.fail("expected a list of integers");
+  const auto elements = value->elements.data<std::int64_t>();
+  std::vector<std::int64_t> values(elements.begin(), elements.end());
+  if (value->elements.type() != value->type)
+    values.assign(static_cast<std::size_t>(value->type.elements()), elements[0]);
   return values;
 }
 
@@ -370,6 +378,38 @@ std::string_view Entries::name_in_location(std::size_t index) const {
   Bytes data = encoded.data;
   if (encoded.dialect != "builtin" || !encoded.custom || data.varint() != kNameLocation) return {};
   return string(static_cast<std::size_t>(data.varint()));
+}
+
+mlir::FilePlace Entries::place(std::size_t index) const {
+  for (int depth = 0; depth < kMostNestedEntries; depth++) {
+    const EncodedEntry& encoded = entry(file_.attributes, index);
+    if (encoded.dialect != "builtin" || !encoded.custom) return {};
+    Bytes data = encoded.data;
+    const std::uint64_t code = data.varint();
+    switch (code) {
+      case kCallSite:
+        break;
+      case kFused:
+      case kFusedWithMetadata:
+        if (data.count() == 0) return {};
+        break;
+      case kNameLocation:
+        data.varint();
+        break;
+      case kFileLocation:
+      case kFileRange: {
+        const std::string_view file = string(static_cast<std::size_t>(data.varint()));
+        if (code == kFileRange && data.count() == 0) return {};
+        const std::uint64_t line = data.varint();
+        if (line > std::numeric_limits<std::uint32_t>::max()) return {};
+        return {file, static_cast<std::uint32_t>(line)};
+      }
+      default:
+        return {};
+    }
+    index = static_cast<std::size_t>(data.varint());
+  }
+  return {};
 }
 
 }  // namespace rondo::text::bytecode

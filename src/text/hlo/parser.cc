@@ -237,7 +237,7 @@ class Parser {
     const mlir::Offset at = cursor_.at();
     const std::string_view key = name();
     cursor_.expect("=");
-    std::vector<mlir::Entry>& entries = instruction.operation.attributes;
+    std::vector<mlir::Entry>& entries = instruction.operation.attributes.own();
     if (is_among(kComputations, key)) {
       parse_computations(instruction, key == "branch_computations");
     } else if (key == "backend_config" && instruction.operation.name == "custom-call" &&
@@ -310,10 +310,11 @@ class Parser {
       strides.list.push_back(number(cursor_.accept(":") ? cursor_.integer() : 1));
       cursor_.expect("]");
     }
-    operation.attributes.reserve(3);
-    operation.attributes.push_back({"start_indices", std::move(starts)});
-    operation.attributes.push_back({"limit_indices", std::move(limits)});
-    operation.attributes.push_back({"strides", std::move(strides)});
+    std::vector<mlir::Entry>& entries = operation.attributes.own();
+    entries.reserve(3);
+    entries.push_back({"start_indices", std::move(starts)});
+    entries.push_back({"limit_indices", std::move(limits)});
+    entries.push_back({"strides", std::move(strides)});
   }
 
   /// Up to a comma, a space or a bracket.

@@ -116,6 +116,16 @@ std::string_view hex_digits(std::string_view text, Offset at, std::string_view q
   return quoted.substr(2);
 }
 
+/// Makes bytes those of elements: preds are 0 or 1, and small dtypes have no other bits.
+void wrap_bytes(std::byte* bytes, std::int64_t count, DType dtype) {
+  if (!is_pred(dtype) && !is_small(dtype)) return;
+  for (std::int64_t i = 0; i < count; i++) {
+    const auto byte = static_cast<std::uint8_t>(bytes[i]);
+    bytes[i] = static_cast<std::byte>(is_pred(dtype) ? (byte != 0 ? 1 : 0)
+                                                     : detail::wrapped_small(dtype, byte));
+  }
+}
+
 /// The bytes of all elements or of one for all.
 Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
                   const TensorType& type) {
@@ -137,17 +147,19 @@ Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
     to[i] = static_cast<std::byte>(16 * high + low);
   }
   if (wrong >= 16) fail(text, at, "expected hexadecimal digits");
-  if (is_pred(type.dtype) || is_small(type.dtype)) {
-    for (std::int64_t i = 0; i < bytes; i++) {
-      const auto byte = static_cast<std::uint8_t>(to[i]);
-      to[i] = static_cast<std::byte>(is_pred(type.dtype) ? (byte != 0 ? 1 : 0)
-                                                         : detail::wrapped_small(type.dtype, byte));
-    }
-  }
+  wrap_bytes(to, bytes, type.dtype);
   return value;
 }
 
 }  // namespace
+
+Literal elements_of_bytes(std::string_view bytes, const TensorType& type) {
+  const bool splat = static_cast<std::int64_t>(bytes.size()) != type.bytes();
+  Literal value = Literal::uninitialized(splat ? TensorType{type.dtype, {}} : type);
+  std::memcpy(value.mutable_bytes(), bytes.data(), bytes.size());
+  wrap_bytes(value.mutable_bytes(), static_cast<std::int64_t>(bytes.size()), type.dtype);
+  return value;
+}
 
 Literal parse_resource(std::string_view text, const Resource& resource, const TensorType& type) {
   constexpr std::size_t kAlignmentDigits = 8;  // of an integer of 32 bits before the elements

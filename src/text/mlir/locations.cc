@@ -36,6 +36,7 @@ const char* lasting_file(std::string_view file) {
 
 FilePlace Locations::file(Offset bracket) const {
   if (bracket == kNowhere) return {};
+  if (!places_.empty()) return places_[bracket];
   try {
     Cursor cursor(text_, bracket);
     for (int depth = 0; depth < kMostLocations; depth++) {

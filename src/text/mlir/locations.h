@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "text/mlir/program.h"
@@ -21,6 +23,8 @@ const char* lasting_file(std::string_view file);
 class Locations {
  public:
   explicit Locations(std::string_view text) : text_(text) {}
+  /// Of operations whose locations are indices into these places.
+  explicit Locations(std::vector<FilePlace> places) : places_(std::move(places)) {}
 
   /// Remembers that `#name` is the location whose bracket is at this place.
   void define(std::string_view name, Offset bracket) { aliases_.insert_or_assign(name, bracket); }
@@ -32,6 +36,7 @@ class Locations {
 
  private:
   std::string_view text_;
+  std::vector<FilePlace> places_;
   absl::flat_hash_map<std::string_view, Offset> aliases_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
 #include "text/mlir/values.h"
 
@@ -31,7 +32,7 @@ class Parser {
         if (cursor_.peek() == '@') cursor_.name_after('@');
         Module module;
         if (cursor_.accept_word("attributes"))
-          parse_entries(cursor_, "{", "}", aliases_, module.attributes);
+          parse_entries(cursor_, "{", "}", aliases_, module.attributes.own());
         cursor_.expect("{");
         while (!cursor_.accept("}")) add_function(module.functions);
         skip_location(cursor_);
@@ -56,6 +57,7 @@ class Parser {
 
  private:
   static constexpr std::string_view kResources = "{-#";
+  using Ids = absl::flat_hash_map<std::string_view, ValueId>;
 
   /// They come after their uses.
   void find_resources() {
@@ -145,12 +147,13 @@ class Parser {
 
   /// `private @f(%x: tensor<f32>) -> tensor<f32> { ... }`
   Operation parse_function(Offset at) {
+    Ids outer = std::exchange(ids_, {});
     Operation function{.name = "func.func", .at = at};
     for (const std::string_view visibility : {"public", "private", "nested"})
       cursor_.accept_word(visibility);
     Entry name{"sym_name", attribute_of(Kind::kString, cursor_.at())};
     name.value.text = cursor_.name_after('@');
-    function.attributes.push_back(std::move(name));
+    function.attributes.own().push_back(std::move(name));
     Block block;
     parse_parameters(block);
     if (cursor_.accept("->")) {
@@ -167,8 +170,10 @@ class Parser {
     if (cursor_.accept_word("attributes")) skip_attributes();
     cursor_.expect("{");
     parse_operations(block);
+    block.ids = ids_.size();
     function.location = skip_location(cursor_);
     function.regions.push_back(std::move(block));
+    ids_ = std::move(outer);
     return function;
   }
 
@@ -185,6 +190,7 @@ class Parser {
       if (!std::exchange(first, false)) cursor_.expect(",");
       Parameter parameter;
       parameter.name = cursor_.name_after('%');
+      parameter.id = id_of(parameter.name);
       cursor_.expect(":");
       Types types;
       parse_type(cursor_, types_, types, parameter.details);
@@ -220,9 +226,15 @@ class Parser {
     return block;
   }
 
+  /// Functions do not see each other's names, and count them from 0.
+  ValueId id_of(std::string_view name) {
+    return ids_.try_emplace(name, static_cast<ValueId>(ids_.size())).first->second;
+  }
+
   Use parse_use() {
     Use use{.at = cursor_.at()};
     use.name = cursor_.name_after('%');
+    use.id = id_of(use.name);
     if (cursor_.text().substr(cursor_.at(), 1) == "#" && cursor_.accept("#"))
       use.element = static_cast<std::size_t>(cursor_.integer());
     return use;
@@ -236,6 +248,7 @@ class Parser {
   void parse_operation(Operation& operation) {
     while (cursor_.peek() == '%') {
       Operation::Results results{cursor_.name_after('%')};
+      results.id = id_of(results.name);
       if (cursor_.accept(":")) results.count = static_cast<std::size_t>(cursor_.integer());
       operation.results.push_back(results);
       if (!cursor_.accept(",")) {
@@ -246,13 +259,33 @@ class Parser {
     operation.at = cursor_.at();
     if (cursor_.peek() == '"') {
       operation.name = cursor_.quoted();
+      const bool is_function = operation.name == "func.func";
+      Ids outer = is_function ? std::exchange(ids_, {}) : Ids();
       parse_generic(operation);
+      if (is_function && !operation.regions.empty()) operation.regions[0].ids = ids_.size();
+      if (is_function) ids_ = std::move(outer);
     } else {
       operation.name = cursor_.word();
       if (operation.name.empty()) cursor_.fail("expected an operation");
       parse_short(operation);
     }
     operation.location = skip_location(cursor_);
+  }
+
+  /// `{a = 1, b}`, added to the attributes of an operation. Equal texts are read once, which takes
+  /// most of the time that operations with attributes take.
+  void parse_dictionary(Operation& operation) {
+    if (!operation.attributes.empty())
+      return parse_entries(cursor_, "{", "}", aliases_, operation.attributes.own());
+    const Offset at = cursor_.at();
+    Cursor ahead = cursor_;
+    const auto [known, is_new] = dictionaries_.try_emplace(ahead.bracketed('{'));
+    if (is_new) {
+      parse_entries(cursor_, "{", "}", aliases_, known->second.entries.own());
+      known->second.at = at;
+    }
+    cursor_.go_to(ahead.after());
+    operation.attributes = known->second.entries.moved(known->second.at, at);
   }
 
   /// `(%a, %b) <{...}> ({...}, {...}) {...} : (types) -> types`
@@ -263,7 +296,7 @@ class Parser {
       operation.operands.push_back(parse_use());
     }
     if (cursor_.accept("<")) {
-      parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+      parse_dictionary(operation);
       cursor_.expect(">");
     }
     if (cursor_.accept("(")) {
@@ -272,7 +305,7 @@ class Parser {
       } while (cursor_.accept(","));
       cursor_.expect(")");
     }
-    if (cursor_.peek() == '{') parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+    if (cursor_.peek() == '{') parse_dictionary(operation);
     cursor_.expect(":");
     parse_types(operation);
   }
@@ -323,7 +356,7 @@ class Parser {
       } else if (next == '@') {
         Entry callee{"callee", attribute_of(Kind::kSymbol, cursor_.at())};
         callee.value.text = cursor_.name_after('@');
-        operation.attributes.push_back(std::move(callee));
+        operation.attributes.own().push_back(std::move(callee));
       } else if (next == '"') {
         cursor_.quoted();
       } else if (next == '[') {
@@ -331,7 +364,7 @@ class Parser {
       } else if (next == '<') {
         cursor_.bracketed('<');  // of a sharding, which changes no result
       } else if (next == '{') {
-        parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+        parse_dictionary(operation);
       } else if (next == ',') {
         cursor_.expect(",");
         continue;
@@ -342,8 +375,8 @@ class Parser {
       } else if (cursor_.sees("dense")) {
         Entry value{.name = "value", .value = parse_attribute(cursor_, aliases_)};
         operation.types = {value.value.type};
-        operation.attributes.push_back(std::move(value));
-        if (cursor_.peek() == '{') parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+        operation.attributes.own().push_back(std::move(value));
+        if (cursor_.peek() == '{') parse_dictionary(operation);
         break;
       } else {
         const std::string_view word = cursor_.word();
@@ -358,8 +391,7 @@ class Parser {
       }
     }
     operation.operands.insert(operation.operands.end(), inits.begin(), inits.end());
-    if (cursor_.accept_word("attributes"))
-      parse_entries(cursor_, "{", "}", aliases_, operation.attributes);
+    if (cursor_.accept_word("attributes")) parse_dictionary(operation);
     if (!names.empty()) parse_loop_regions(operation, std::move(names));
     if (cursor_.accept_word("reducer")) parse_reducer(operation);
     if (!applied.empty()) apply(operation, applied);
@@ -379,7 +411,7 @@ class Parser {
       }
       const Use use = parse_use();
       if (cursor_.accept("=")) {
-        names.push_back({use.name, {}});
+        names.push_back({use.name, use.id});
         operation.operands.push_back(parse_use());
       } else {
         operation.operands.push_back(use);
@@ -391,9 +423,9 @@ class Parser {
   void add_named(Operation& operation, std::string_view name) {
     Attribute value = parse_attribute(cursor_, aliases_);
     if (name == "window" && value.kind == Kind::kDictionary) {
-      for (Entry& entry : value.entries) operation.attributes.push_back(std::move(entry));
+      for (Entry& entry : value.entries) operation.attributes.own().push_back(std::move(entry));
     } else {
-      operation.attributes.push_back({name, std::move(value)});
+      operation.attributes.own().push_back({name, std::move(value)});
     }
   }
 
@@ -411,16 +443,16 @@ class Parser {
       if (!starts.list.empty()) cursor_.expect(",");
       starts.list.push_back(number(cursor_.integer()));
       if (starts.list.size() == 1 && cursor_.accept("]")) {
-        operation.attributes.push_back({"index", std::move(starts.list[0])});
+        operation.attributes.own().push_back({"index", std::move(starts.list[0])});
         return;
       }
       cursor_.expect(":");
       limits.list.push_back(number(cursor_.integer()));
       strides.list.push_back(number(cursor_.accept(":") ? cursor_.integer() : 1));
     }
-    operation.attributes.push_back({"start_indices", std::move(starts)});
-    operation.attributes.push_back({"limit_indices", std::move(limits)});
-    operation.attributes.push_back({"strides", std::move(strides)});
+    operation.attributes.own().push_back({"start_indices", std::move(starts)});
+    operation.attributes.own().push_back({"limit_indices", std::move(limits)});
+    operation.attributes.own().push_back({"strides", std::move(strides)});
   }
 
   /// `cond { ... } do { ... }`: both regions have what the loop carries as parameters.
@@ -459,13 +491,14 @@ class Parser {
     const TensorType scalar{operation.types[0].dtype, {}};
     Block region;
     // Names that no text has.
-    region.parameters = {{" a", scalar}, {" b", scalar}};
+    const ValueId a = id_of(" a"), b = id_of(" b"), c = id_of(" c");
+    region.parameters = {{" a", a, scalar}, {" b", b, scalar}};
     Operation combine{.name = applied, .at = operation.at};
-    combine.results = {{" c"}};
-    combine.operands = {{.name = " a", .at = operation.at}, {.name = " b", .at = operation.at}};
+    combine.results = {{" c", c}};
+    combine.operands = {{" a", a, 0, operation.at}, {" b", b, 0, operation.at}};
     combine.types = {scalar};
     Operation give{.name = "stablehlo.return", .at = operation.at};
-    give.operands = {{.name = " c", .at = operation.at}};
+    give.operands = {{" c", c, 0, operation.at}};
     region.operations.push_back(std::move(combine));
     region.operations.push_back(std::move(give));
     operation.regions.push_back(std::move(region));
@@ -474,6 +507,12 @@ class Parser {
   Cursor cursor_;
   Aliases aliases_;
   KnownTypes types_;
+  Ids ids_;  // of the names in the function that is read
+  struct Dictionary {
+    EntryList entries;
+    Offset at = 0;
+  };
+  absl::flat_hash_map<std::string_view, Dictionary> dictionaries_;  // by what is in the brackets
   Locations locations_;
   int nested_ = 0;
 };

@@ -15,7 +15,7 @@ inline constexpr int kMostNestedRegions = 100;
 /// Functions: operations `func.func` with the attribute `sym_name` and one region.
 struct Module {
   Operations functions = {};
-  std::vector<Entry> attributes = {};
+  EntryList attributes = {};
 };
 
 /// Functions outside of a module are one together.

@@ -59,9 +59,47 @@ inline Attribute attribute_of(Attribute::Kind kind, Offset at) {
   return attribute;
 }
 
+/// The attributes of an operation. Equal lists of a program may be one, of which each operation has
+/// a copy that costs nothing.
+class EntryList {
+ public:
+  const Entry* begin() const noexcept { return list_ ? list_->data() : nullptr; }
+  const Entry* end() const noexcept { return begin() + size(); }
+  std::size_t size() const noexcept { return list_ ? list_->size() : 0; }
+  bool empty() const noexcept { return size() == 0; }
+  /// To change them: no longer those of others.
+  std::vector<Entry>& own() {
+    if (!list_) list_ = std::make_shared<std::vector<Entry>>();
+    if (list_.use_count() == 1 && moved_ == 0) return *list_;
+    list_ = std::make_shared<std::vector<Entry>>(*list_);
+    for (Entry& entry : *list_) entry.value.at += moved_;
+    moved_ = 0;
+    return *list_;
+  }
+  /// The same list for an operation in which it begins elsewhere.
+  EntryList moved(Offset from, Offset to) const {
+    EntryList list = *this;
+    list.moved_ += to - from;
+    return list;
+  }
+  /// Where one of its attributes is.
+  Offset place_of(const Attribute& attribute) const noexcept { return attribute.at + moved_; }
+  /// Of the list, if others have it too; else null.
+  const void* shared_identity() const noexcept {
+    return list_.use_count() > 1 ? list_.get() : nullptr;
+  }
+
+ private:
+  std::shared_ptr<std::vector<Entry>> list_;
+  Offset moved_ = 0;  // what is to be added to places
+};
+
+/// The number of a name among those of a function, from 0.
+using ValueId = std::uint32_t;
 /// A use of a value: of all results of an operation, `%2`, or of one, `%2#1`.
 struct Use {
   std::string_view name = {};
+  ValueId id = 0;
   std::size_t element = 0;
   Offset at = 0;
 };
@@ -96,6 +134,7 @@ struct Operation;
 using Operations = std::list<Operation>;  // none of which moves when more are read
 struct Parameter {
   std::string_view name = {};
+  ValueId id = 0;
   TensorType type = {};
   TypeDetailsPointer details = nullptr;
   Offset location = kNowhere;  // the bracket of `loc(...)`
@@ -103,11 +142,13 @@ struct Parameter {
 struct Block {
   std::vector<Parameter> parameters = {};
   Operations operations;
+  std::size_t ids = 0;  // of a function: how many its names have
 };
 
 struct Operation {
   struct Results {
     std::string_view name = {};
+    ValueId id = 0;
     std::size_t count = 1;
   };
   std::string_view name = {};
@@ -116,7 +157,7 @@ struct Operation {
   absl::InlinedVector<Results, 1> results = {};
   Uses operands = {};
   std::vector<std::string_view> words = {};  // of the short form, without a name: `LT`, `SIGNED`
-  std::vector<Entry> attributes = {};
+  EntryList attributes = {};
   std::vector<Block> regions = {};
   bool has_operand_types = false;
   Types operand_types = {};

@@ -45,6 +45,8 @@ Offset skip_location(Cursor& cursor);
 Literal parse_elements(std::string_view text, Offset at, std::string_view inside,
                        const TensorType& type);
 
+/// Little-endian bytes, of all elements or of one for all, of which the result is then a scalar.
+Literal elements_of_bytes(std::string_view bytes, const TensorType& type);
 /// The elements of a resource.
 Literal parse_resource(std::string_view text, const Resource& resource, const TensorType& type);
 
