@@ -5,7 +5,8 @@
     python3 bench/parse_with_jax.py DIR
 
 Prints a line for each file, with rates as texts_bench has them: MB and lines per second of processor time, the
-best of several times. Artifacts (`*.mlirbc`) of the folder are parsed too, with the lines of their text.
+best of several times. Artifacts (`*.mlirbc`) of the folder are parsed too, with the lines of their text; with
+`--artifacts` the StableHLO texts are first written as such.
 """
 
 import pathlib
@@ -14,6 +15,7 @@ import time
 
 import jax
 from jax._src.interpreters import mlir
+from jax._src.lib import _jax
 from jaxlib import _hlo
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
@@ -27,6 +29,13 @@ def parse_stablehlo(data):
 def parse_artifact(data):
     with mlir.make_ir_context() as context:
         return stablehlo.deserialize_portable_artifact(context, data)
+
+
+def write_artifact(path):
+    oldest = "1.0.0"  # of the versions that a reader of any 1.x accepts
+    with mlir.make_ir_context():
+        module = ir.Module.parse(path.read_text())
+        path.with_suffix(".mlirbc").write_bytes(_jax.mlir.serialize_portable_artifact(module, oldest, True))
 
 
 PARSERS = {".hlo": _hlo.hlo_module_from_text, ".mlir": parse_stablehlo, ".mlirbc": parse_artifact}
@@ -44,7 +53,11 @@ def seconds(parse, data):
 
 def main():
     print(f"jax {jax.__version__}")
-    for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+    folder = pathlib.Path(sys.argv[1])
+    if "--artifacts" in sys.argv:
+        for path in folder.glob("*.mlir"):
+            write_artifact(path)
+    for path in sorted(folder.iterdir()):
         parse = PARSERS.get(path.suffix)
         if not parse:
             continue

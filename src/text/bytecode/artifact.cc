@@ -386,12 +386,13 @@ class ArtifactReader {
       if (is_ignored(name) || is_axis_of_convolution(name)) continue;
       const Attribute* const decoded = entries_.attribute(index);
       if (!decoded) continue;
-      Attribute& value = entries.emplace_back(name, *decoded).value;
+      entries.push_back({name, *decoded});
+      Attribute& value = entries.back().value;
       value.at = operation.at;
       if (name == "callee" || name == "decomposition") value.kind = Attribute::Kind::kSymbol;
     }
     if (op.is_convolution)
-      entries.emplace_back("dimension_numbers", axes_of_convolution(data, operation));
+      entries.push_back({"dimension_numbers", axes_of_convolution(data, operation)});
   }
 
   /// `[b, 0, f]x[0, i, o]->[b, 0, f]` of the nine attributes.

@@ -192,8 +192,8 @@ void Entries::decode_elements(Bytes& data, mlir::Attribute& value) {
     bytes = expanded;
   }
   const auto width = static_cast<std::size_t>(byte_width(type.dtype));
-  const bool fits =
-      bytes.size() == width || (bytes.size() % width == 0 && bytes.size() / width == count);
+  const bool fits = width != 0 && (bytes.size() == width ||
+                                   (bytes.size() % width == 0 && bytes.size() / width == count));
   if (!fits) data.fail(fmt::format("{} bytes for the elements of {}", bytes.size(), decoded.text));
   value.elements = count == 0 ? Literal::zeros(type) : mlir::elements_of_bytes(bytes, type);
 }

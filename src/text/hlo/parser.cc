@@ -237,15 +237,17 @@ class Parser {
     const mlir::Offset at = cursor_.at();
     const std::string_view key = name();
     cursor_.expect("=");
-    std::vector<mlir::Entry>& entries = instruction.operation.attributes.own();
+    const auto add = [&](std::string_view entry, Attribute value) {
+      instruction.operation.attributes.own().push_back({entry, std::move(value)});
+    };
     if (is_among(kComputations, key)) {
       parse_computations(instruction, key == "branch_computations");
     } else if (key == "backend_config" && instruction.operation.name == "custom-call" &&
                cursor_.peek() == '"') {
-      entries.push_back({key, parse_value()});
+      add(key, parse_value());
     } else if (key == "backend_config" && instruction.operation.name == "custom-call" &&
                instruction.operation.find("api_version")) {  // of MLIR: {uplo = 76 : ui8}
-      entries.push_back({key, mlir::parse_attribute(cursor_, {})});
+      add(key, mlir::parse_attribute(cursor_, {}));
     } else if (key == "metadata") {
       instruction.operation.location = cursor_.at();
       skip_value();
@@ -256,14 +258,14 @@ class Parser {
       while (!cursor_.accept("}")) {
         const std::string_view field = name();
         cursor_.expect("=");
-        entries.push_back({field, parse_value()});
+        add(field, parse_value());
       }
     } else if (key == "slice") {
       parse_ranges(instruction.operation);
     } else {
       Attribute value = parse_value();
       value.at = at;
-      entries.push_back({key, std::move(value)});
+      add(key, std::move(value));
     }
   }
 

@@ -154,7 +154,8 @@ Literal parse_hex(std::string_view text, Offset at, std::string_view digits,
 }  // namespace
 
 Literal elements_of_bytes(std::string_view bytes, const TensorType& type) {
-  const bool splat = static_cast<std::int64_t>(bytes.size()) != type.bytes();
+  const bool splat =
+      type.elements() != 1 && static_cast<std::int64_t>(bytes.size()) == byte_width(type.dtype);
   Literal value = Literal::uninitialized(splat ? TensorType{type.dtype, {}} : type);
   std::memcpy(value.mutable_bytes(), bytes.data(), bytes.size());
   wrap_bytes(value.mutable_bytes(), static_cast<std::int64_t>(bytes.size()), type.dtype);
