@@ -178,12 +178,22 @@ Workload normalised_rows() {
 std::vector<Workload> signal_workloads();
 std::vector<Workload> image_workloads();
 std::vector<Workload> discrete_workloads();
+std::vector<Workload> code_workloads();
+std::vector<Workload> table_workloads();
+std::vector<Workload> filter_workloads();
+std::vector<Workload> pixel_workloads();
+std::vector<Workload> learning_workloads();
 
 std::vector<Workload> array_workloads() {
   std::vector<Workload> all = {statistics(), nearest_points(), k_means(), normalised_rows()};
   for (Workload& work : signal_workloads()) all.push_back(std::move(work));
   for (Workload& work : image_workloads()) all.push_back(std::move(work));
   for (Workload& work : discrete_workloads()) all.push_back(std::move(work));
+  for (Workload& work : code_workloads()) all.push_back(std::move(work));
+  for (Workload& work : table_workloads()) all.push_back(std::move(work));
+  for (Workload& work : filter_workloads()) all.push_back(std::move(work));
+  for (Workload& work : pixel_workloads()) all.push_back(std::move(work));
+  for (Workload& work : learning_workloads()) all.push_back(std::move(work));
   return all;
 }
 

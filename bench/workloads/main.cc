@@ -1,4 +1,5 @@
-// Races the workloads with their plain C++. Usage: rondo_workloads [REGULAR EXPRESSION OF NAMES]
+// Races the workloads with their plain C++. Usage: rondo_workloads [REGULAR EXPRESSION OF NAMES
+// [program | code]], with a second word prints what they are compiled to.
 // Prints each as it is measured, then all of them, the worst first. Exits with 1 if a program's
 // results are not those of its plain loops.
 #include <algorithm>
@@ -105,11 +106,13 @@ Literal uniform_integers(const Shape& shape, int low, int high, unsigned seed) {
 namespace {
 
 /// What the chosen workloads are compiled to.
-void print_programs(const std::regex& chosen) {
+void print_programs(const std::regex& chosen, bool as_machine_code) {
   for (const auto& workloads : kDomains) {
     for (const Workload& work : workloads()) {
-      if (std::regex_search(work.name, chosen))
-        std::printf("%s\n%s\n", work.name.c_str(), compile(work.program).program().c_str());
+      if (!std::regex_search(work.name, chosen)) continue;
+      const Executable made = compile(work.program);
+      const std::string text = as_machine_code ? made.disassembly() : made.program();
+      std::printf("%s\n%s\n", work.name.c_str(), text.c_str());
     }
   }
 }
@@ -163,8 +166,8 @@ bool race_all(const std::regex& chosen) {
 
 int main(int argc, char** argv) try {
   const std::regex chosen(argc > 1 ? argv[1] : "");
-  if (argc > 2 && argv[2] == std::string_view("program"))
-    return rondo::bench::print_programs(chosen), 0;
+  const std::string_view shown = argc > 2 ? argv[2] : "";
+  if (!shown.empty()) return rondo::bench::print_programs(chosen, shown == "code"), 0;
   return rondo::bench::race_all(chosen) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -205,11 +205,17 @@ Workload adaptive_steps() {
 
 std::vector<Workload> system_workloads();
 std::vector<Workload> population_workloads();
+std::vector<Workload> estimation_workloads();
+std::vector<Workload> robot_workloads();
+std::vector<Workload> adjoint_workloads();
 
 std::vector<Workload> simulation_workloads() {
   std::vector<Workload> all = {stars(), spring_chain(), double_pendulum(), adaptive_steps()};
   for (Workload& work : system_workloads()) all.push_back(std::move(work));
   for (Workload& work : population_workloads()) all.push_back(std::move(work));
+  for (Workload& work : estimation_workloads()) all.push_back(std::move(work));
+  for (Workload& work : robot_workloads()) all.push_back(std::move(work));
+  for (Workload& work : adjoint_workloads()) all.push_back(std::move(work));
   return all;
 }
 
