@@ -198,8 +198,10 @@ std::optional<LaneValue> LaneRules::elementwise(const Node& node, Operands opera
   const bool is_own = is_scalar(type) || (made && made->kind == Kind::kLane);
   if (!nest_.empty() && !is_own && element_work(node) <= kMostWorkOfView)
     return LaneValue{Kind::kView, -1};
-  // Element code may use its index along an axis.
-  if (made && operands.empty() && *made == LaneValue{Kind::kLane, -1} && nest_.empty())
+  // Element code may use its index along an axis: the lane's number, if that axis has all lanes.
+  if (made && operands.empty() && *made == LaneValue{Kind::kLane, -1} && nest_.empty() &&
+      std::count_if(type.shape.begin(), type.shape.end(),
+                    [](std::int64_t size) { return size != 1; }) > 1)
     return std::nullopt;
   return made;
 }

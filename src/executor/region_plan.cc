@@ -50,9 +50,13 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
     case Strategy::kReduction:
     case Strategy::kPrefixScan:
       return {.fits = i == 0};
-    case Strategy::kGather:
+    case Strategy::kGather: {
       // All elements of a slice read the same indices.
-      return {.fits = i != 0, .repeated = true};
+      const auto components = static_cast<std::int64_t>(
+          ir::loops_as<ir::Gather>(node)->components.size());
+      return {.fits = i != 0,
+              .repeated = node.type().elements() * components > node.operand_type(1).elements()};
+    }
     case Strategy::kUnrolledContraction:
     case Strategy::kContraction: {
       const std::size_t factors = ir::has_loops<ir::Contraction>(node) ? 2 : 1;

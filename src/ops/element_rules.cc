@@ -27,7 +27,12 @@ Element select_element(const ElementCall& c) {
 
 Element iota_element(const ElementCall& c) {
   const auto& [type, axis] = c.node.attrs<IotaAttributes>();
-  const Value index = c.builder.convert(c.index(axis), lower::type_of(type.dtype));
+  const Type to = lower::type_of(type.dtype);
+  Value index = c.index(axis);
+  // Vectors of s64 have half as many lanes as those of narrower floats.
+  if (lower::is_float(to) && lower::width(to) < 8 && type.shape[axis] <= INT32_MAX)
+    index = c.builder.convert(index, Type::kS32);
+  index = c.builder.convert(index, to);
   return is_complex(type.dtype) ? Element{index, c.builder.number(c.builder.type(index), 0)}
                                 : Element{index};
 }

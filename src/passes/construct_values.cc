@@ -20,6 +20,11 @@ const Literal* small_constant(const Tensor& tensor) {
   return value.elements() <= ir::kCopiedConstantElements ? &value : nullptr;
 }
 
+bool follows_from_indices(const ir::Node& node) {
+  return node.operands.empty() && node.op->structure.element && !node.op->structure.unset &&
+         !node.op->observer;
+}
+
 ConstructValues::ConstructValues(const ir::RegionLayout& layout)
     : layout_(layout), parameters_(layout.params()), ys_(layout.ys) {
   for (std::size_t p = 0; p < parameters_.size(); p++) parameters_[p].same = p;
@@ -75,6 +80,14 @@ const Literal* ConstructValues::constant_of(std::size_t region, const Tensor& va
   return small_constant(value);
 }
 
+Tensor ConstructValues::copied(std::size_t param) const {
+  const Tensor& from = operand(param);
+  if (const Literal* constant = small_constant(from))
+    return ir::make_constant(*constant, from.node()->location());
+  const ir::Node& node = *from.node();
+  return ir::make_typed(*node.op, {}, node.attributes, node.types, node.location());
+}
+
 const Tensor& ConstructValues::next_value(std::size_t carry) const {
   return layout_.node->regions[layout_.body()].outputs()[carry];
 }
@@ -83,7 +96,8 @@ const Tensor& ConstructValues::next_value(std::size_t carry) const {
 void ConstructValues::find_equal_operands() {
   absl::flat_hash_map<Value, std::size_t> first_invariant, first_x;
   for (std::size_t p = layout_.index; p < parameters_.size(); p++) {
-    if (role(p) == Role::kInvariant && small_constant(operand(p)))
+    if (role(p) == Role::kInvariant &&
+        (small_constant(operand(p)) || follows_from_indices(*operand(p).node())))
       parameters_[p].kind = Kind::kConstant;
     if (role(p) != Role::kInvariant && role(p) != Role::kX) continue;
     auto& first = role(p) == Role::kX ? first_x : first_invariant;

@@ -13,6 +13,9 @@ namespace rondo::passes {
 
 /// The constant, if it is small enough to be copied into a region.
 const Literal* small_constant(const Tensor& tensor);
+/// Whether the elements follow from their indices alone, as those of an iota: loops compute them
+/// where they are used.
+bool follows_from_indices(const ir::Node& node);
 
 class ConstructValues {
  public:
@@ -22,7 +25,8 @@ class ConstructValues {
   enum class Kind {
     kVaries,     // by trip or by input
     kInvariant,  // a carry that never changes
-    kConstant,   // the small constant of its operand
+    kConstant,   // its operand, which is copied into the regions: a small constant, or elements
+                 // that follow from their indices
     kAlias,      // has the value of another parameter
   };
   Kind kind(std::size_t param) const { return parameters_[param].kind; }
@@ -33,6 +37,8 @@ class ConstructValues {
   const Tensor& operand(std::size_t param) const {
     return layout_.node->operands[layout_.operand_of_param(param)];
   }
+  /// The operand of a constant parameter, as a new node.
+  Tensor copied(std::size_t param) const;
   /// The number of a parameter of a region.
   std::size_t number_of(std::size_t region, const ir::Node* parameter) const {
     return numbers_[region].at(parameter);

@@ -167,9 +167,7 @@ class Pruning {
     for (std::size_t p = 0; p < layout_.params(); p++) {
       const std::size_t root = values_.root_of(p);
       if (values_.is_constant(root)) {
-        const Tensor& constant = values_.operand(root);
-        rewrite.bind(region.parameters()[p],
-                     ir::make_constant(*small_constant(constant), constant.node()->location()));
+        rewrite.bind(region.parameters()[p], values_.copied(root));
       } else if (!by_old[root].empty()) {
         rewrite.bind(region.parameters()[p], by_old[root]);
       }

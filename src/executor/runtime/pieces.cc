@@ -276,7 +276,7 @@ std::unique_ptr<const Unit> in_pieces(const Unit& whole) {
   lower::DivisionCosts costs = whole.guarded ? kNoCosts : kCosts;
   costs.lanes_copy = is_native;  // bytecode moves each element by a separate instruction
   std::optional<lower::Divided> divided =
-      lower::divided(whole.timed ? *whole.untimed : *whole.program, costs);
+      lower::divided(whole.undivided ? *whole.undivided : *whole.program, costs);
   if (!divided) return nullptr;
   auto made = std::make_unique<Unit>();
   std::vector<lower::Call>& calls = divided->program.calls;

@@ -10,6 +10,7 @@
 #include "executor/runtime/guarded_run.h"
 #include "executor/runtime/loop_timers.h"
 #include "ir/function_data.h"
+#include "lower/passes/split_lanes.h"
 #include "lower/print.h"
 #include "lower/run_tapes.h"
 #include "lower/verify.h"
@@ -120,9 +121,11 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
   lowered.code.shrink_to_fit();
   lowered.types.shrink_to_fit();
   lowered.addresses.shrink_to_fit();
-  if (timed) {
-    untimed = std::make_shared<const lower::Program>(lowered);
-    add_loop_timers(lowered);
+  std::optional<lower::Program> split = lower::with_lanes_split(lowered);
+  if (split || timed) {
+    undivided = std::make_shared<const lower::Program>(std::move(lowered));
+    lowered = split ? *std::move(split) : *undivided;
+    if (timed) add_loop_timers(lowered);
     check(lowered);
   }
   program = std::make_shared<const lower::Program>(std::move(lowered));
@@ -139,7 +142,7 @@ void Unit::prepare(lower::Program lowered, bool wants_native) {
 void Unit::count_held(HeldBytes& held) const {
   ir::count_held(held, function);
   if (held.shared(program)) program->count_held(held);
-  if (untimed && held.shared(untimed)) untimed->count_held(held);
+  if (undivided && held.shared(undivided)) undivided->count_held(held);
   if (native) native->count_held(held);
   if (code) code->count_held(held);
   held.elements(constants);

@@ -65,8 +65,9 @@ struct Unit {
   bool divides_users_loops = false;  // which then report no progress
 
   bool timed = false;  // for runs that measure a profile: its loops have timers
-  /// If it is timed: the program without them.
-  std::shared_ptr<const lower::Program> untimed;
+  /// Where passes that know the run have changed `program` (timers, lanes that are split): the
+  /// program before that, which is divided for threads.
+  std::shared_ptr<const lower::Program> undivided;
   native_code::Observers observers = {};  // of its native code
   bool guarded = guard_pages_wanted();    // each run: executor/guarded_run.h
   std::size_t workspace_bytes = 0;        // the arena, then the registers of bytecode

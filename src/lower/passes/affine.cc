@@ -24,6 +24,13 @@ std::int64_t Affine::stride_of(Value index) const {
   return 0;
 }
 
+bool Affine::has_terms_of(const Affine& other) const {
+  return terms.size() == other.terms.size() &&
+         std::all_of(terms.begin(), terms.end(), [&](const Address::Term& term) {
+           return other.stride_of(term.index) == term.stride;
+         });
+}
+
 bool Affine::add(Value index, std::int64_t stride) {
   if (stride == 0) return true;
   const auto found = std::find_if(terms.begin(), terms.end(),

@@ -19,6 +19,8 @@ struct Affine {
   absl::InlinedVector<Address::Term, 4> terms;
 
   std::int64_t stride_of(Value index) const;
+  /// Whether both differ by a constant.
+  bool has_terms_of(const Affine& other) const;
   /// Adds `factor` times the other; false where a number does not fit 64 bits.
   [[nodiscard]] bool add(const Affine& other, std::int64_t factor);
   [[nodiscard]] bool add(Value index, std::int64_t stride);

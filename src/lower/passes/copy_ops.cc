@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lower/op_writer.h"
+#include "lower/opcodes.h"
 
 namespace rondo::lower {
 
@@ -26,6 +27,18 @@ Value OpCopier::define(Value of) {
     to_.location_of[made] = location;
   }
   return made;
+}
+
+void OpCopier::narrow_number(const Op& conversion) {
+  const Type type = conversion.type;
+  const auto narrow = [&](std::vector<Op>& code, Value made, Value number) {
+    code.push_back({Opcode::kConvert, type, Type::kS64, made, number, kNone, kNone, 0});
+    return made;
+  };
+  Value& first = narrow_firsts_[type];
+  if (first == kNone) first = narrow(before_, new_value(to_, type), lane_.first);
+  const Value lane = narrow(code_, new_value(to_, type), lane_.lane);
+  code_.push_back({Opcode::kAdd, type, type, define(conversion.result), first, lane, kNone, 0});
 }
 
 std::uint64_t OpCopier::address(std::uint64_t of) {
@@ -187,6 +200,11 @@ void OpCopier::copy(std::size_t begin, std::size_t end) {
         open_.pop_back();
         break;
       default:
+        if (op.code == Opcode::kConvert && op.a == lane_.index && is_integer(op.type) &&
+            width(op.type) < width(op.from)) {
+          narrow_number(op);
+          continue;
+        }
         if (op.code == Opcode::kLoad || op.code == Opcode::kStore) op.bits = address(op.bits);
         if (op.code == Opcode::kView) op.bits = view(op.bits);
         if (op.code == Opcode::kCall) op.bits = call(op.bits);

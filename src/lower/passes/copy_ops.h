@@ -43,6 +43,9 @@ class OpCopier {
   std::uint32_t loop(std::uint32_t of);
 
  private:
+  /// The lane's number, as a narrow integer: the sum of two, which takes fewer bytes a lane than
+  /// LaneNumber::number.
+  void narrow_number(const Op& conversion);
   std::uint64_t address(std::uint64_t of);
   std::uint64_t view(std::uint64_t of);
   std::uint64_t call(std::uint64_t of);
@@ -59,7 +62,8 @@ class OpCopier {
   LaneNumber lane_;
   bool reads_number_ = false;
   absl::flat_hash_map<Value, Value> values_;
-  absl::flat_hash_map<std::int64_t, Value> firsts_;  // LaneNumber::first times a stride
+  absl::flat_hash_map<std::int64_t, Value> firsts_;   // LaneNumber::first times a stride
+  absl::flat_hash_map<Type, Value> narrow_firsts_;    // LaneNumber::first as another integer
   absl::flat_hash_map<std::uint32_t, std::uint32_t> loop_numbers_;
   std::vector<std::uint32_t> loops_;
   std::vector<std::uint64_t> open_;  // indices in the tables of `to`
