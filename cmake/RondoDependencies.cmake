@@ -123,6 +123,33 @@ if(RONDO_WITH_XBYAK
                       "On Debian and Ubuntu: apt-get install libxbyak-dev.")
 endif()
 
+# For 64-bit ARM with VIXL, a library that assembles and disassembles. Its headers ask how it was built:
+# for which of its targets, and what its buffers are made of.
+set(RONDO_WITH_VIXL_FOUND FALSE)
+if(RONDO_WITH_VIXL AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  # Its headers include one another by names in that folder.
+  find_path(RONDO_VIXL_INCLUDE_DIR aarch64/macro-assembler-aarch64.h PATH_SUFFIXES vixl)
+  find_library(RONDO_VIXL_LIBRARY vixl)
+  if(RONDO_VIXL_INCLUDE_DIR AND RONDO_VIXL_LIBRARY)
+    set(RONDO_WITH_VIXL_FOUND TRUE)
+    list(APPEND RONDO_OPTIONAL_DEFINITIONS RONDO_HAVE_VIXL VIXL_INCLUDE_TARGET_A64 VIXL_CODE_BUFFER_MMAP)
+    # By its name: what is installed must not hold a path of the machine that built it.
+    list(APPEND RONDO_OPTIONAL_LIBRARIES vixl)
+    get_filename_component(rondo_vixl_dir "${RONDO_VIXL_LIBRARY}" DIRECTORY)
+    if(NOT rondo_vixl_dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      link_directories("${rondo_vixl_dir}")
+    endif()
+  elseif(RONDO_WITH_VIXL STREQUAL "AUTO")
+    rondo_say_what_is_missing(VIXL "programs run as bytecode" libvixl-dev)
+  endif()
+endif()
+if(RONDO_WITH_VIXL
+   AND NOT RONDO_WITH_VIXL STREQUAL "AUTO"
+   AND NOT RONDO_WITH_VIXL_FOUND)
+  message(FATAL_ERROR "RONDO_WITH_VIXL is on, but there is no aarch64/macro-assembler-aarch64.h of it for this "
+                      "processor. On Debian and Ubuntu: apt-get install libvixl-dev${rondo_debian_suffix}.")
+endif()
+
 if(RONDO_BUILD_TESTS)
   rondo_find_package(GTest libgtest-dev)
   if(NOT TARGET GTest::gmock)

@@ -204,6 +204,10 @@ foreach(part IN ITEMS text ops loops compiler pjrt)
   endif()
 endforeach()
 
+if(RONDO_WITH_VIXL_FOUND)
+  target_include_directories(rondo_compiler_objects SYSTEM PRIVATE "${RONDO_VIXL_INCLUDE_DIR}")
+endif()
+
 function(rondo_set_interface target)
   target_compile_features(${target} INTERFACE cxx_std_20)
   target_include_directories(${target} INTERFACE ${rondo_include_directories})

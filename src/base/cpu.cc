@@ -35,6 +35,10 @@ Cpu of_machine() noexcept {
   return found;
 }
 
+#elif defined(__aarch64__)
+
+Cpu of_machine() noexcept { return {.neon = true}; }
+
 #else
 
 Cpu of_machine() noexcept { return {}; }
@@ -44,7 +48,7 @@ Cpu of_machine() noexcept { return {}; }
 }  // namespace
 
 Cpu limited(Cpu cpu, std::string_view name) noexcept {
-  if (name == "none") cpu.avx2 = false;
+  if (name == "none") cpu.avx2 = cpu.neon = false;
   if (name == "none" || name == "avx2") cpu.avx512 = false;
   return cpu;
 }

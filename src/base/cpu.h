@@ -5,13 +5,14 @@
 
 namespace rondo {
 
-/// Sets of instructions beyond those of every processor that the library is built for. All are
-/// false on another architecture than x86-64.
+/// Sets of instructions that kernels and native code are written for, beyond those of every
+/// processor that the library is built for, or of one architecture. Those of others are false.
 struct Cpu {
   bool avx2 = false;    // with FMA, BMI1, BMI2, LZCNT, POPCNT and F16C
   bool avx512 = false;  // F, BW, CD, DQ and VL, and what avx2 says
   /// Zen 4: to store the lanes of an AVX-512 vector that a mask picks takes a hundred cycles.
   bool has_slow_compress = false;
+  bool neon = false;  // of 64-bit ARM, whose processors all have it
 };
 
 /// What this processor and operating system offer. The environment variable RONDO_ISA (`none`,

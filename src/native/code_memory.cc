@@ -1,6 +1,7 @@
 #include "native/code_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -9,10 +10,13 @@
 #include <utility>
 #include <vector>
 
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
+#if defined(__APPLE__)
+#include <libkern/OSCacheControl.h>
 #endif
 
 namespace rondo::native_code {
@@ -36,7 +40,14 @@ void say_once_that_there_is_none() {
   });
 }
 
-#if defined(__linux__)
+// 64-bit ARM does not see in its instruction caches what was stored, so a place that is written
+// again through another view of it needs care that emulators do not take: qemu 7.2 runs the code
+// that was there before. There each function has pages of its own.
+#if defined(__linux__) && !defined(__aarch64__)
+#define RONDO_SHARES_CODE_SLABS
+#endif
+
+#if defined(RONDO_SHARES_CODE_SLABS)
 
 /// First fit among the free ranges of the slabs, by address; neighbors are joined. After a fork the
 /// slabs are shared with the child process, so neither process writes to them any more.
@@ -175,10 +186,27 @@ CodeHeap& code_heap() {
   return *heap;
 }
 
+#endif
+
+#if defined(__linux__) || defined(__APPLE__)
+
+std::atomic<std::size_t> own_bytes_in_use{0};
+
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 const std::byte* in_own_pages(std::span<const std::byte> code) {
   const std::size_t bytes = rounded(std::max<std::size_t>(code.size(), 1), page_bytes());
+#if defined(__APPLE__)
+  // Of such pages each thread has writable ones or executable ones (Apple, "Porting just-in-time
+  // compilers to Apple silicon"). Compiled for no such machine yet, and never run.
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_JIT, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+  pthread_jit_write_protect_np(0);
+  std::memcpy(pages, code.data(), code.size());
+  pthread_jit_write_protect_np(1);
+  sys_icache_invalidate(pages, bytes);
+#else
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
   std::memcpy(pages, code.data(), code.size());
@@ -186,6 +214,10 @@ const std::byte* in_own_pages(std::span<const std::byte> code) {
     munmap(pages, bytes);
     return nullptr;
   }
+  // Nothing on x86-64; elsewhere the instruction caches drop what they have of these addresses.
+  __builtin___clear_cache(static_cast<char*>(pages), static_cast<char*>(pages) + code.size());
+#endif
+  own_bytes_in_use += rounded(code.size(), kGranule);
   return static_cast<const std::byte*>(pages);
 }
 
@@ -193,11 +225,14 @@ const std::byte* in_own_pages(std::span<const std::byte> code) {
 
 }  // namespace
 
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 
-std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code, bool own_pages) {
+std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code,
+                                      [[maybe_unused]] bool own_pages) {
+#if defined(RONDO_SHARES_CODE_SLABS)
   if (const std::byte* start = own_pages ? nullptr : code_heap().add(code))
     return std::unique_ptr<CodeBlock>(new CodeBlock(start, code.size(), false));
+#endif
   if (const std::byte* start = in_own_pages(code))
     return std::unique_ptr<CodeBlock>(new CodeBlock(start, code.size(), true));
   say_once_that_there_is_none();
@@ -207,12 +242,21 @@ std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code, bool own_
 CodeBlock::~CodeBlock() {
   if (own_pages_) {
     munmap(const_cast<std::byte*>(data_), rounded(std::max<std::size_t>(size_, 1), page_bytes()));
-  } else {
-    code_heap().remove(data_, size_);
+    own_bytes_in_use -= rounded(size_, kGranule);
+    return;
   }
+#if defined(RONDO_SHARES_CODE_SLABS)
+  code_heap().remove(data_, size_);
+#endif
 }
 
-std::size_t code_bytes_in_use() { return code_heap().in_use(); }
+std::size_t code_bytes_in_use() {
+#if defined(RONDO_SHARES_CODE_SLABS)
+  return code_heap().in_use() + own_bytes_in_use;
+#else
+  return own_bytes_in_use;
+#endif
+}
 
 #else
 

@@ -11,7 +11,9 @@
 #include "native/fold_masks.h"
 #include "native/fold_scalars.h"
 #include "native/hoist_addresses.h"
+#include "native/hoist_constants.h"
 #include "native/multiply_quotients.h"
+#include "native/share_addresses.h"
 
 namespace rondo::native_code {
 
@@ -64,6 +66,8 @@ std::optional<Compilation> compilation(const lower::Program& program, const Targ
   combine_min_max(out.code, *target);
   if (target->fused.under_mask) fold_masks(out.code);
   fold_scalars(out.code, *target);
+  share_addresses(out.code, *target);
+  hoist_constants(out.code, *target);
   out.ranges = live_ranges(out.code, *target);
   out.allocation = allocate(out.ranges, *target);
   if (out.allocation.stack_bytes + out.code.area_bytes > kMostFrameBytes) return std::nullopt;

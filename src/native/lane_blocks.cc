@@ -112,7 +112,7 @@ void LaneBlocks::begin_partials() {
     if (partials.in_registers) continue;  // they are stored after the blocks
     const std::uint64_t bits = lower::identity(reduction.combine, reduction.type);
     const int lanes = std::min(partials.count, widest(reduction.type));
-    if (lanes >= 4) {
+    if (lanes >= std::min(4, widest(reduction.type))) {
       const Unit start = e_.constant(reduction.type, bits, lanes);
       for (int at = 0; at < partials.count; at += lanes)
         store(start, partials.area, at * width, 0, 0);

@@ -84,7 +84,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
     const auto some = static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
     const std::uint64_t fitting = has_masks ? std::bit_ceil(some) : std::bit_floor(some);
     if (static_cast<std::int64_t>(fitting) < lanes) lanes = static_cast<int>(fitting);
-    if (lanes < kLeastLanes) {
+    if (lanes < std::min(kLeastLanes, target.vector_bytes / (wide_ ? 8 : 4))) {
       if (!has_masks || count < 2) return;
       lanes = kLeastLanes;
     }

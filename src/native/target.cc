@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/cpu.h"
+#include "native/aarch64/targets.h"
 #include "native/machine_code.h"
 #include "native/x86/targets.h"
 
@@ -25,6 +26,9 @@ bool VectorOps::has(lower::Opcode code, lower::Type type, lower::Type from) cons
 
 int Target::lanes_of(lower::Type type) const { return vector_bytes / (wide(type) ? 8 : 4); }
 
-const Target* available_target() noexcept { return x86::best_target(cpu()); }
+const Target* available_target() noexcept {
+  const Target* const found = x86::best_target(cpu());
+  return found != nullptr ? found : aarch64::best_target(cpu());
+}
 
 }  // namespace rondo::native_code

@@ -15,7 +15,10 @@
 
 namespace rondo::native_code {
 
+struct Instruction;
+struct MachineAddress;
 struct MachineCode;
+struct UnitInfo;
 struct LiveRanges;
 struct Allocation;
 struct Target;
@@ -82,17 +85,18 @@ struct Costs {
 };
 
 /// How a caller's frame is found while the processor is in a function: from the canonical frame
-/// address, which is the stack pointer before the call. The return address is just below it, and
-/// below that are the registers that the function has saved, in their order.
+/// address, which is the stack pointer before the call. Just below it is the return address, if the
+/// call has put it there (DebugNumbers::return_on_stack), and below that are the registers that the
+/// function has saved, in their order.
 struct FrameLayout {
   /// From an offset in the code on.
   struct Row {
     std::uint32_t offset;
-    std::uint8_t base;  // a general register: the address is in it, or in memory at `at` from it
+    std::uint8_t base;  // a general register: a place is in it, or in memory at `at` from it
     bool in_memory;
     std::uint32_t at;
-    std::uint32_t saved;  // so many of the registers are saved: the address is these and the return
-                          // address behind the place that is said
+    std::uint32_t behind;  // bytes from that place to the canonical frame address
+    std::uint32_t saved;   // so many of the registers are saved
   };
   std::vector<std::uint8_t> registers;  // general
   std::vector<Row> rows;
@@ -118,10 +122,11 @@ struct Assembled {
 /// The numbers by which files for debuggers and profilers know a processor and its registers.
 struct DebugNumbers {
   std::uint16_t machine = 0;               // in the header of ELF files
-  std::array<std::uint8_t, 16> general{};  // in DWARF, of general registers
+  std::array<std::uint8_t, 32> general{};  // in DWARF, of general registers
   std::array<std::uint8_t, 2> vectors{};   // of vector registers: of number 0, and of number 16
   std::uint8_t stack_pointer = 0;
   std::uint8_t return_address = 0;
+  bool return_on_stack = true;  // a call pushes the return address; else it is in a register
   std::uint8_t run_frame =
       0;  // a general register, by its number in the target: it holds the address of the RunFrame
 };
@@ -143,6 +148,13 @@ struct Target {
   /// bytes below which lanes use them.
   TypeSet indexed_access = {};
   std::int64_t most_lane_stride = 0;
+  /// Whether an access of so many bytes has the address without further instructions. Null: all
+  /// that have one term at most, of a stride in `index_scales`.
+  bool (*fits_access)(const MachineAddress& address, int bytes) = nullptr;
+  /// Whether the code of an instruction can have this constant as operand `operand` (0 to 2, of a
+  /// to c) without further instructions. Null: all can, since operands may be in memory.
+  bool (*takes_constant)(const Instruction& reader, int operand,
+                         const UnitInfo& constant) = nullptr;
   /// Scale factors that an address's index may have: a bit for each power of two.
   std::uint64_t index_scales = 1;
   VectorOps vectors = {};

@@ -20,13 +20,10 @@ namespace rondo::native_code {
 
 /// Those that this machine can run.
 inline std::vector<const Target*> targets() {
-  std::vector<const Target*> out;
-  for (const Target* target : {&x86::avx2(), &x86::avx512()}) {
-    if (available_target() == nullptr) break;
-    out.push_back(target);
-    if (target == available_target()) break;
-  }
-  return out;
+  const Target* const best = available_target();
+  if (best == nullptr) return {};
+  if (best == &x86::avx512()) return {&x86::avx2(), best};
+  return {best};
 }
 
 /// Tests that run native code, which a machine need not support.

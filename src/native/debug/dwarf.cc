@@ -154,8 +154,11 @@ void write_frames(const CodeDescription& code, ByteWriter& out) {
   out.unsigned_leb(1);
   out.signed_leb(-std::int64_t{kWord});  // the unit of offsets
   out.unsigned_leb(code.numbers.return_address);
-  out.u8(kOffset | code.numbers.return_address);
-  out.unsigned_leb(1);
+  unsigned before = 1;  // words from the canonical frame address to the first saved register
+  if (code.numbers.return_on_stack) {
+    out.u8(kOffset | code.numbers.return_address);
+    out.unsigned_leb(before++);
+  }
   out.align(kAddressBytes);
   out.end_length(common);
 
@@ -170,25 +173,24 @@ void write_frames(const CodeDescription& code, ByteWriter& out) {
       out.u32(row.offset - offset);
       offset = row.offset;
     }
-    const std::uint32_t behind = kWord * (row.saved + 1);
     if (row.in_memory) {
       ByteWriter expression;
       expression.u8(dwarf::operation::kFromRegister0 + number_of(row.base));
       expression.signed_leb(row.at);
       expression.u8(dwarf::operation::kDereference);
       expression.u8(dwarf::operation::kPlusConstant);
-      expression.unsigned_leb(behind);
+      expression.unsigned_leb(row.behind);
       out.u8(kDefineCfaExpression);
       out.unsigned_leb(expression.size());
       out.append(expression.bytes());
     } else {
       out.u8(kDefineCfa);
       out.unsigned_leb(number_of(row.base));
-      out.unsigned_leb(behind);
+      out.unsigned_leb(row.behind);
     }
     for (; saved < row.saved; saved++) {
       out.u8(kOffset | number_of(code.frame.registers[saved]));
-      out.unsigned_leb(saved + 2);
+      out.unsigned_leb(saved + before);
     }
     for (; saved > row.saved; saved--) {
       out.u8(kSameValue);

@@ -146,7 +146,7 @@ void VariableWriter::write_expression(const PlacedVariable& variable,
     return;
   }
   constexpr unsigned kHalf = 16;
-  unsigned number = code_.numbers.general[where.number % kHalf];
+  unsigned number = code_.numbers.general[where.number];
   if (where.registers == RegisterClass::kVector)
     number = code_.numbers.vectors[where.number / kHalf] + where.number % kHalf;
   if (is_array) {

@@ -5,13 +5,12 @@
 
 #include <bit>
 #include <cstddef>
-#include <cstring>
 
 #include "lower/run_tapes.h"
+#include "native/called_functions.h"
 
 namespace rondo::native_code::x86 {
 
-using lower::Kernel;
 using lower::RunFrame;
 using lower::Status;
 using lower::TapeRows;
@@ -20,41 +19,7 @@ namespace {
 
 const Xbyak::Reg64 kRunFrame(kFrameRegister);
 
-bool run_kernel(const Kernel* kernel, std::byte* const* buffers, RunFrame* frame) noexcept {
-  return kernel->run(buffers, *frame);
-}
-
-/// Two operands at area and area + 64 bytes, the results at area + 128: f of the lanes in `lanes`,
-/// 0 elsewhere.
-template <class T>
-void call_lanes_1(T (*f)(T), std::byte* area, std::uint64_t lanes) noexcept {
-  T a[16], out[16] = {};
-  std::memcpy(a, area, 64);
-  for (std::size_t i = 0; i < 64 / sizeof(T); i++) {
-    if (lanes >> i & 1) out[i] = f(a[i]);
-  }
-  std::memcpy(area + 128, out, 64);
-}
-template <class T>
-void call_lanes_2(T (*f)(T, T), std::byte* area, std::uint64_t lanes) noexcept {
-  T a[16], b[16], out[16] = {};
-  std::memcpy(a, area, 64);
-  std::memcpy(b, area + 64, 64);
-  for (std::size_t i = 0; i < 64 / sizeof(T); i++) {
-    if (lanes >> i & 1) out[i] = f(a[i], b[i]);
-  }
-  std::memcpy(area + 128, out, 64);
-}
-
 }  // namespace
-
-const void* Emitter::lanes_function(Type type, bool two) {
-  if (wide(type))
-    return two ? reinterpret_cast<const void*>(&call_lanes_2<double>)
-               : reinterpret_cast<const void*>(&call_lanes_1<double>);
-  return two ? reinterpret_cast<const void*>(&call_lanes_2<float>)
-             : reinterpret_cast<const void*>(&call_lanes_1<float>);
-}
 
 void Emitter::save_registers(std::size_t call_number) {
   for (std::uint32_t bundle : allocation_.saved[call_number]) {

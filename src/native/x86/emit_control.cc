@@ -33,7 +33,7 @@ void Emitter::note_frame(const Reg64& base, std::uint32_t saved,
                          std::optional<std::uint32_t> in_memory_at) {
   frame_.rows.push_back({static_cast<std::uint32_t>(getSize()),
                          static_cast<std::uint8_t>(base.getIdx()), in_memory_at.has_value(),
-                         in_memory_at.value_or(0), saved});
+                         in_memory_at.value_or(0), 8 * (saved + 1), saved});
 }
 
 void Emitter::emit_prologue() {

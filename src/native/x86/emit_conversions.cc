@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "native/called_functions.h"
+
 namespace rondo::native_code::x86 {
 
 void Emitter::emit_convert(const Instruction& i) {
@@ -47,10 +49,7 @@ void Emitter::emit_convert(const Instruction& i) {
   if (half_float(i.type)) {
     if (wide(i.from)) {
       // Rounding to f32 first would round twice.
-      float (*const to_f16)(double) = [](double x) { return static_cast<float>(float16(x)); };
-      float (*const to_bf16)(double) = [](double x) { return static_cast<float>(bfloat16(x)); };
-      return call_on_vectors(reinterpret_cast<const void*>(i.type == Type::kF16 ? to_f16 : to_bf16),
-                             i);
+      return call_on_vectors(narrowing_function(i.type), i);
     }
     const Xmm a = vector_of(i.a, 0);
     const Xmm build = scratch(0);
@@ -75,16 +74,6 @@ void Emitter::emit_convert(const Instruction& i) {
 void Emitter::emit_integer_to_float(const Instruction& i) {
   if (half_float(i.type) && width_of(i.from) >= 4) {
     // Rounding to f32 first would round twice.
-    using Function = float (*)(std::int64_t);
-    static constexpr Function functions[2][2] = {
-        {[](std::int64_t x) { return static_cast<float>(float16(x)); },
-         [](std::int64_t x) { return static_cast<float>(float16(static_cast<std::uint64_t>(x))); }},
-        {[](std::int64_t x) { return static_cast<float>(bfloat16(x)); },
-         [](std::int64_t x) {
-           return static_cast<float>(bfloat16(static_cast<std::uint64_t>(x)));
-         }}};
-    const Function function =
-        functions[i.type == Type::kBF16 ? 1 : 0][i.from == Type::kU64 ? 1 : 0];
     save_registers(next_call_);
     const Reg64 a = general(i.a, 0);
     if (i.from == Type::kS32) {
@@ -92,7 +81,7 @@ void Emitter::emit_integer_to_float(const Instruction& i) {
     } else {
       mov(rdi, a);
     }
-    call_function(reinterpret_cast<const void*>(function));
+    call_function(narrowing_function(i.type, i.from == Type::kU64));
     vmovaps(scratch(0), xmm0);
     restore_registers(next_call_);
     return finish(i.result, scratch(0));

@@ -3,10 +3,7 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
-#include <cmath>
-#include <cstring>
-
-#include "native/combine_min_max.h"
+#include "native/called_functions.h"
 
 namespace rondo::native_code::x86 {
 
@@ -78,15 +75,8 @@ void Emitter::emit_float(const Instruction& i) {
     case Opcode::kMultiply:
     case Opcode::kDivide:
       return emit_float_binary(i);
-    case Opcode::kRemainder: {
-      float (*const remainder32)(float, float) = [](float a, float b) { return std::fmod(a, b); };
-      double (*const remainder64)(double, double) = [](double a, double b) {
-        return std::fmod(a, b);
-      };
-      return call_on_vectors(wide(i.type) ? reinterpret_cast<const void*>(remainder64)
-                                          : reinterpret_cast<const void*>(remainder32),
-                             i);
-    }
+    case Opcode::kRemainder:
+      return call_on_vectors(remainder_function(i.type), i);
     case Opcode::kMin:
     case Opcode::kMax:
       return emit_min_max(i);

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "native/called_functions.h"
+
 namespace rondo::native_code::x86 {
 
 using lower::Opcode;

@@ -1,4 +1,5 @@
-// Parallel moves: the values that loops and branches pass on.
+// The values that loops and branches pass on.
+#include "native/parallel_moves.h"
 #include "native/x86/emitter.h"
 
 #if defined(RONDO_HAVE_XBYAK)
@@ -32,64 +33,20 @@ void Emitter::move_one(Unit to, Unit from) {
   }
 }
 
-// A place that another move still reads must not be written yet. Once only cycles remain, one value
-// goes to scratch.
 void Emitter::move_all(std::vector<Move> moves) {
-  auto key = [&](Unit u) -> std::uint64_t {
-    if (is_constant(u)) return 0;
-    const Place& place = place_of(u);
-    return place.kind == Place::Kind::kRegister
-               ? std::uint64_t{1} << 40 | static_cast<std::uint64_t>(class_of(u)) << 8 |
-                     place.number
-               : std::uint64_t{2} << 40 | place.offset;
-  };
+  const auto key = [&](Unit u) { return is_constant(u) ? 0 : place_key(place_of(u), class_of(u)); };
   std::erase_if(moves, [&](const Move& m) {
     return m.to == 0 || ranges_.bundle_of[m.to] == 0 ||
            (!is_constant(m.from) && key(m.to) == key(m.from));
   });
   if (moves.empty()) return;
   if (moves.size() == 1) return move_one(moves[0].to, moves[0].from);
-  absl::flat_hash_map<std::uint64_t, int> readers;  // for each place, among the remaining moves
-  absl::flat_hash_map<std::uint64_t, std::size_t> writer;
-  for (std::size_t m = 0; m < moves.size(); m++) {
-    if (const auto from = key(moves[m].from)) readers[from]++;
-    writer[key(moves[m].to)] = m;
-  }
-  std::vector<bool> done(moves.size());
-  std::vector<std::size_t> ready;
-  for (std::size_t m = 0; m < moves.size(); m++) {
-    if (!readers.contains(key(moves[m].to))) ready.push_back(m);
-  }
-  std::uint64_t in_scratch = 0;
-  auto run_ready = [&] {
-    while (!ready.empty()) {
-      const std::size_t m = ready.back();
-      ready.pop_back();
-      if (done[m]) continue;
-      done[m] = true;
-      const auto from = key(moves[m].from);
-      if (from != 0 && from == in_scratch) {
-        move_from_scratch(moves[m].to, moves[m].from);
-      } else {
-        move_one(moves[m].to, moves[m].from);
-      }
-      if (from != 0 && --readers[from] == 0) {
-        if (const auto next = writer.find(from); next != writer.end() && !done[next->second])
-          ready.push_back(next->second);
-      }
-    }
-  };
-  run_ready();
-  for (std::size_t m = 0; m < moves.size(); m++) {
-    if (done[m]) continue;
-    // The place that m writes is read by one other move of its cycle, which now reads it from
-    // scratch.
-    save_to_scratch(moves[m].to);
-    in_scratch = key(moves[m].to);
-    ready.push_back(m);
-    run_ready();
-    in_scratch = 0;
-  }
+  std::vector<ParallelMove> places;
+  for (const Move& m : moves) places.push_back({key(m.to), key(m.from)});
+  move_in_parallel(
+      places, [&](std::size_t m) { move_one(moves[m].to, moves[m].from); },
+      [&](std::size_t m) { save_to_scratch(moves[m].to); },
+      [&](std::size_t m) { move_from_scratch(moves[m].to, moves[m].from); });
 }
 
 void Emitter::save_to_scratch(Unit u) {

@@ -3,33 +3,12 @@
 
 #if defined(RONDO_HAVE_XBYAK)
 
-#include <bit>
-
 #include "lower/opcodes.h"
+#include "native/reciprocals.h"
 
 namespace rondo::native_code::x86 {
 
 using lower::Opcode;
-
-namespace {
-
-/// floor(2^64 * dividend / divisor) of dividend < divisor.
-std::uint64_t scaled_quotient(std::uint64_t dividend, std::uint64_t divisor) {
-  std::uint64_t quotient = 0;
-  for (int bit = 0; bit < 64; bit++) {
-    const bool carries = dividend >> 63 != 0;
-    dividend <<= 1;
-    const bool fits = carries || dividend >= divisor;
-    if (fits) dividend -= divisor;
-    quotient = quotient << 1 | (fits ? 1u : 0u);
-  }
-  return quotient;
-}
-
-/// The least l with 2^l >= x.
-int log2_above(std::uint64_t x) { return static_cast<int>(std::bit_width(x - 1)); }
-
-}  // namespace
 
 // Granlund and Montgomery, "Division by invariant integers using multiplication" (1994), section 4
 // and 5. The dividend is in rcx, in 64 bits; the quotient goes to rdx.

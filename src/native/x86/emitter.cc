@@ -57,29 +57,6 @@ Emitter::Address Emitter::lanes_constant(std::uint64_t bits, int width, int byte
   return pooled(bits, width, bytes);
 }
 
-std::uint64_t Emitter::register_bits(Type type, std::uint64_t bits) {
-  switch (type) {
-    case Type::kS8:
-      return static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
-    case Type::kS16:
-      return static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
-    case Type::kF16: {
-      const float x = float16::from_bits(static_cast<std::uint16_t>(bits));
-      std::uint32_t wide_bits;
-      std::memcpy(&wide_bits, &x, sizeof x);
-      return wide_bits;
-    }
-    case Type::kBF16:
-      return bits << 16 & 0xffff0000u;
-    case Type::kS32:
-    case Type::kU32:
-    case Type::kF32:
-      return bits & 0xffffffffu;
-    default:
-      return bits;
-  }
-}
-
 void Emitter::load_immediate(const Reg64& to, std::uint64_t bits) {
   if (bits == 0) {
     xor_(to.cvt32(), to.cvt32());

@@ -19,6 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "lower/run_frame.h"
 #include "native/allocate.h"
+#include "native/register_bits.h"
 #include "native/target.h"
 #include "native/x86/registers.h"
 
@@ -82,8 +83,6 @@ class Emitter : private Xbyak::CodeGenerator {
   Address pooled(std::uint64_t bits, int width, int repeat, bool broadcast = false);
   /// `bits` of 4 or 8 bytes in every lane of `bytes`, as an operand of an instruction on vectors.
   Address lanes_constant(std::uint64_t bits, int width, int bytes);
-  /// A constant as in a register: f16 as f32, integers extended.
-  static std::uint64_t register_bits(lower::Type type, std::uint64_t bits);
 
   Reg64 general(Unit u, int scratch);  // scratch: 0 rax, 1 rcx, 2 rdx
   Reg64 general_result(Unit u) const;
@@ -215,7 +214,6 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_lanes_convert(const Instruction& i);
   void emit_lanes_bitcast(const Instruction& i);
   void emit_lanes_math_call(const Instruction& i);
-  static const void* lanes_function(Type type, bool two);
   Address lane_numbers(int width, int bytes, std::int64_t step);
   Address lane_table(int width, int bytes, std::uint64_t key,
                      absl::FunctionRef<std::int64_t(int)> value_of);
