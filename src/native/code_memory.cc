@@ -10,12 +10,19 @@
 #include <utility>
 #include <vector>
 
-#if defined(__linux__) || defined(__APPLE__)
+#if defined(__linux__)
+#define RONDO_PLACES_CODE
+#elif defined(__APPLE__) && defined(__aarch64__)
+#define RONDO_PLACES_CODE
+#define RONDO_CODE_BY_THREAD  // of a page, each thread has either a writable or an executable view
+#endif
+
+#if defined(RONDO_PLACES_CODE)
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
-#if defined(__APPLE__)
+#if defined(RONDO_CODE_BY_THREAD)
 #include <libkern/OSCacheControl.h>
 #endif
 
@@ -188,7 +195,7 @@ CodeHeap& code_heap() {
 
 #endif
 
-#if defined(__linux__) || defined(__APPLE__)
+#if defined(RONDO_PLACES_CODE)
 
 std::atomic<std::size_t> own_bytes_in_use{0};
 
@@ -196,9 +203,8 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 
 const std::byte* in_own_pages(std::span<const std::byte> code) {
   const std::size_t bytes = rounded(std::max<std::size_t>(code.size(), 1), page_bytes());
-#if defined(__APPLE__)
-  // Of such pages each thread has writable ones or executable ones (Apple, "Porting just-in-time
-  // compilers to Apple silicon"). Compiled for no such machine yet, and never run.
+#if defined(RONDO_CODE_BY_THREAD)
+  // Apple, "Porting just-in-time compilers to Apple silicon". Never compiled and never run.
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_JIT, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
@@ -225,7 +231,7 @@ const std::byte* in_own_pages(std::span<const std::byte> code) {
 
 }  // namespace
 
-#if defined(__linux__) || defined(__APPLE__)
+#if defined(RONDO_PLACES_CODE)
 
 std::unique_ptr<CodeBlock> place_code(std::span<const std::byte> code,
                                       [[maybe_unused]] bool own_pages) {

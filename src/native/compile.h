@@ -57,10 +57,10 @@ std::unique_ptr<const NativeCode> compile(const lower::Program& program,
                                           const Observers& observers = {});
 
 /// The code of compile() as text: for each step of machine code its operation, its registers (or
-/// stack slots), and its instructions in Intel's syntax, each with its offset from the entry, in
-/// hexadecimal as the target of a jump is; then the rare paths, and the constants as bytes. Unknown
-/// instructions are shown as bytes. For a loop, an index in Program::loops, only the steps from its
-/// first to its last; else all. Empty if there is no native code.
+/// stack slots), and its instructions (of x86-64 in Intel's syntax), each with its offset from the
+/// entry, in hexadecimal as the target of a jump is; then the rare paths, and the constants as
+/// bytes. Unknown instructions are shown as bytes. For a loop, an index in Program::loops, only the
+/// steps from its first to its last; else all. Empty if there is no native code.
 std::string disassembly(const lower::Program& program, const Target* target = available_target(),
                         std::uint32_t loop = lower::kNoLoop);
 

@@ -85,7 +85,7 @@ class RangeBuilder {
 };
 
 /// Coalesces the carries of a loop with their initial values and results if their ranges do not
-/// overlap; the emitter moves the rest.
+/// overlap, and what else the target has in one register; the emitter moves the rest.
 class Coalescer {
  public:
   Coalescer(const MachineCode& code, const std::vector<Range>& ranges, const Target& target)
@@ -115,6 +115,12 @@ class Coalescer {
         join(result.result, result.then);
         join(result.result, result.otherwise);
       }
+    }
+    if (!target_.fused.adds_in_place) return;
+    for (const Instruction& i : code_.code) {
+      const bool adds = i.op == lower::Opcode::kFma || i.op == lower::Opcode::kFnma ||
+                        i.op == lower::Opcode::kFms;
+      if (i.kind == Kind::kCompute && adds && i.lanes > 1) join(i.result, i.c);
     }
   }
 

@@ -74,6 +74,8 @@ struct FusedForms {
   bool extremes = false;
   /// A selection of floats by a comparison of floats of another width, in scalar code.
   bool select_by_other_width = false;
+  /// Multiply-adds of lanes add to their third operand in its register.
+  bool adds_in_place = false;
   /// A comparison, or arithmetic on two operands, under a mask (`Instruction::mask`).
   bool under_mask = false;
 };

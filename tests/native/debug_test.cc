@@ -42,6 +42,12 @@ using lower::Type;
 using lower::Value;
 using NativeDebug = NativeTest;
 
+#if defined(__aarch64__)
+constexpr std::uint16_t kMachine = EM_AARCH64;
+#else
+constexpr std::uint16_t kMachine = EM_X86_64;
+#endif
+
 constexpr SourceLocation kRootLine{"/src/house.cc", "body", 20},
     kQuotientLine{"/src/house.cc", "body", 30}, kOtherLine{"/src/tank.cc", "other", 7};
 
@@ -224,7 +230,7 @@ TEST_F(NativeDebug, TheObjectFileHasTheCodeAndASymbolForEachPiece) {
   const auto header = read_at<Elf64_Ehdr>(file, 0);
   EXPECT_EQ(std::memcmp(header.e_ident, ELFMAG, SELFMAG), 0);
   EXPECT_EQ(header.e_type, ET_EXEC);
-  EXPECT_EQ(header.e_machine, EM_X86_64);
+  EXPECT_EQ(header.e_machine, kMachine);
   auto sections = sections_of(file);
   const Elf64_Shdr& text = sections.at(".text");
   EXPECT_EQ(text.sh_type, static_cast<Elf64_Word>(SHT_NOBITS));
@@ -309,7 +315,7 @@ TEST_F(NativeDebug, TheDumpForPerfHasEachPieceWithItsLinesAndBytes) {
   const std::span<const std::byte> file = written.bytes();
   EXPECT_EQ(read_at<std::uint32_t>(file, 0), 0x4a695444u);
   EXPECT_EQ(read_at<std::uint32_t>(file, 4), 1u);
-  EXPECT_EQ(read_at<std::uint32_t>(file, 12), static_cast<std::uint32_t>(EM_X86_64));
+  EXPECT_EQ(read_at<std::uint32_t>(file, 12), std::uint32_t{kMachine});
   EXPECT_EQ(read_at<std::uint32_t>(file, 20), 17u);
   EXPECT_EQ(read_at<std::uint64_t>(file, 24), 1234u);
   const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(code.code.data());

@@ -14,6 +14,7 @@ import unittest
 # A dependency by its names: in find_package or find_path of CMake, in Conan, in vcpkg.
 REQUIRED = {"absl": ("abseil", "abseil"), "fmt": ("fmt", "fmt")}
 OPTIONAL = {"RONDO_WITH_OPENBLAS": "openblas", "RONDO_WITH_HIGHWAY": "highway", "RONDO_WITH_XBYAK": "xbyak"}
+WITHOUT_PORT = {"RONDO_WITH_VIXL"}  # vcpkg does not have these libraries
 
 
 def read(path):
@@ -98,13 +99,15 @@ class Metadata(unittest.TestCase):
 
     def test_each_option_of_the_project_is_a_feature(self):
         options = set(re.findall(r"^set\((RONDO_WITH_\w+) AUTO CACHE", read("CMakeLists.txt"), re.MULTILINE))
-        self.assertEqual(set(OPTIONAL), options)
+        self.assertEqual(set(OPTIONAL) | WITHOUT_PORT, options)
         features = port()["features"]
         self.assertEqual({*OPTIONAL.values(), "libzip", "command"}, set(features))
         portfile = read("packaging/vcpkg/rondo/portfile.cmake")
         for option, feature in OPTIONAL.items():
             self.assertRegex(portfile, rf"\b{feature}\s+{option}\b")
             self.assertEqual({feature}, dependencies(features[feature]["dependencies"]))
+        for option in WITHOUT_PORT:
+            self.assertIn(f"-D{option}=OFF", portfile)
         default = {each["name"] for each in port()["default-features"]}
         self.assertLessEqual(default, set(features))
 

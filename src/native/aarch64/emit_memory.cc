@@ -12,8 +12,8 @@ using lower::RunFrame;
 namespace vixl_ = vixl::aarch64;
 
 // [base, #offset], or [base, index, lsl #n] with the n of the access's size. Other terms are added
-// to the base in scratch register 0.
-Emitter::MemOperand Emitter::address_of(const Instruction& i, int bytes) {
+// to the base, the last one in `last`.
+Emitter::MemOperand Emitter::address_of(const Instruction& i, int bytes, const Register& last) {
   const MachineAddress& address = code_.addresses[i.bits];
   std::int64_t offset = address.offset;
   std::vector<MachineAddress::Term> terms;
@@ -25,19 +25,19 @@ Emitter::MemOperand Emitter::address_of(const Instruction& i, int bytes) {
     }
   }
   Register base = general(address.base, 2);
-  const Register sum = scratch(0);
   for (std::size_t t = 0; t < terms.size(); t++) {
     const Register index = general(terms[t].index, 1);
     const auto stride = static_cast<std::uint64_t>(terms[t].stride);
-    const bool is_power = std::has_single_bit(stride);
+    const bool is_last = t + 1 == terms.size(), is_power = std::has_single_bit(stride);
     const bool is_scale = stride == 1 || stride == static_cast<std::uint64_t>(bytes);
-    if (t + 1 == terms.size() && offset == 0 && is_scale)
+    const Register sum = is_last ? last : scratch(0);
+    if (is_last && offset == 0 && is_scale)
       return MemOperand(base, index, vixl_::LSL, static_cast<unsigned>(std::countr_zero(stride)));
     if (is_power) {
       Add(sum, base, Operand(index, vixl_::LSL, static_cast<unsigned>(std::countr_zero(stride))));
     } else {
-      // The first base may be in scratch register 2, a later one is the sum.
-      const Register factor = base.Is(sum) ? scratch(2) : sum;
+      // The first base may be in scratch register 2, a later one is in 0.
+      const Register factor = base.Is(scratch(0)) ? scratch(2) : scratch(0);
       Mov(factor, stride);
       Madd(sum, index, factor, base);
     }
@@ -47,10 +47,11 @@ Emitter::MemOperand Emitter::address_of(const Instruction& i, int bytes) {
 }
 
 void Emitter::emit_address(const Instruction& i) {
-  const MemOperand at = address_of(i, 1);
   const Register to = general_result(i.result);
+  const MemOperand at = address_of(i, 1, to);
   if (at.IsImmediateOffset()) {
-    Add(to, at.GetBaseRegister(), at.GetOffset());
+    if (!to.Is(at.GetBaseRegister()) || at.GetOffset() != 0)
+      Add(to, at.GetBaseRegister(), at.GetOffset());
   } else {
     Add(to, at.GetBaseRegister(), at.GetRegisterOffset());
   }

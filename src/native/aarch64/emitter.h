@@ -201,8 +201,11 @@ class Emitter : private vixl::aarch64::MacroAssembler {
   Register any_lane(Unit mask);
 
   // emit_memory.cc
-  /// For an access of so many bytes. Clobbers general scratch 0 to 2.
-  MemOperand address_of(const Instruction& i, int bytes);
+  /// For an access of so many bytes. Clobbers general scratch 0 to 2; a sum goes to `last`.
+  MemOperand address_of(const Instruction& i, int bytes, const Register& last);
+  MemOperand address_of(const Instruction& i, int bytes) {
+    return address_of(i, bytes, scratch(0));
+  }
   void emit_address(const Instruction& i);
   void emit_load(const Instruction& i);
   void emit_store(const Instruction& i);

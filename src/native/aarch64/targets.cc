@@ -120,7 +120,7 @@ Target make_target() {
   add_numbers(vectors, kFirstKeptVector, kLastKeptVector);
   target.vector_bytes = 16;
   target.vectors = vector_ops();
-  target.fused = {.select_by_other_width = true};
+  target.fused = {.select_by_other_width = true, .adds_in_place = true};
   target.costs = {
       .float_latency = 4, .compare_latency = 2, .integer_latency = 2, .vector_units = 2};
 #if defined(RONDO_HAVE_VIXL)
