@@ -119,3 +119,14 @@ if(TARGET rondo_program
   set_tests_properties(package.debian PROPERTIES LABELS package TIMEOUT 900 SKIP_REGULAR_EXPRESSION
                                                                             "SKIPPED: ")
 endif()
+
+# The site of the documentation, whose build fails for a link that leads nowhere. It is written to
+# build/site of the project.
+find_program(RONDO_DOXYGEN doxygen)
+if(NOT RONDO_DOXYGEN)
+  message(STATUS "Rondo: Doxygen is not installed, so the test of scripts/docs is left out.")
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT BUILD_SHARED_LIBS)
+  add_test(NAME package.site COMMAND "${PROJECT_SOURCE_DIR}/scripts/docs")
+  set_tests_properties(package.site PROPERTIES LABELS package TIMEOUT 600 SKIP_REGULAR_EXPRESSION
+                                                                          "SKIPPED: ")
+endif()
