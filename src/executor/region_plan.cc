@@ -52,8 +52,8 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
       return {.fits = i == 0};
     case Strategy::kGather: {
       // All elements of a slice read the same indices.
-      const auto components = static_cast<std::int64_t>(
-          ir::loops_as<ir::Gather>(node)->components.size());
+      const auto components =
+          static_cast<std::int64_t>(ir::loops_as<ir::Gather>(node)->components.size());
       return {.fits = i != 0,
               .repeated = node.type().elements() * components > node.operand_type(1).elements()};
     }

@@ -36,7 +36,7 @@ Places places_in_lanes(const Lowered& lowered) {
 }
 
 template <class T>
-Tensor numbers() {
+Tensor numbers_of_lanes() {
   return iota({dtype_of<T>, {kLanesOfArray}}, 0);
 }
 
@@ -93,9 +93,10 @@ void expect_shifts_of_type() {
     return wraps(static_cast<std::int64_t>(static_cast<std::uint64_t>(shift) -
                                            static_cast<std::uint64_t>(lane)));
   };
-  expect_shifted<T>([](Tensor shift) { return numbers<T>() + shift; }, plus, shifts<T>());
-  expect_shifted<T>([](Tensor shift) { return numbers<T>() - shift; }, minus, shifts<T>());
-  expect_shifted<T>([](Tensor shift) { return shift - numbers<T>(); }, reversed, shifts<T>());
+  expect_shifted<T>([](Tensor shift) { return numbers_of_lanes<T>() + shift; }, plus, shifts<T>());
+  expect_shifted<T>([](Tensor shift) { return numbers_of_lanes<T>() - shift; }, minus, shifts<T>());
+  expect_shifted<T>([](Tensor shift) { return shift - numbers_of_lanes<T>(); }, reversed,
+                    shifts<T>());
 }
 
 TEST(SplitLanes, HaveTheElementsOfThePlainLoop) {
@@ -108,7 +109,7 @@ TEST(SplitLanes, HaveTheElementsOfThePlainLoop) {
 
 TEST(SplitLanes, KnowTheBoundsThatAProgramSets) {
   const auto bounded = [](Tensor shift) {
-    return minimum(maximum(numbers<std::int32_t>() - shift, 5), 80);
+    return minimum(maximum(numbers_of_lanes<std::int32_t>() - shift, 5), 80);
   };
   const auto plain = [](std::int64_t lane, std::int32_t shift) {
     return std::clamp<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(lane) -
@@ -134,14 +135,15 @@ TEST(SplitLanes, AreInLoops) {
   const Function function = trace(best_values, s32({kThingsInSack}), f32({kThingsInSack}));
   EXPECT_EQ(places_in_lanes(Lowered(function)).computed, 1);
   std::vector<std::int32_t> sizes;
-  for (std::int64_t i = 0; i < kThingsInSack; i++) sizes.push_back(static_cast<std::int32_t>(5 * i % 37));
+  for (std::int64_t i = 0; i < kThingsInSack; i++)
+    sizes.push_back(static_cast<std::int32_t>(5 * i % 37));
   const Literal values = uneven<float>({kThingsInSack});
   std::vector<float> best(kLanesOfArray, 0);
   for (std::size_t i = 0; i < sizes.size(); i++) {
     for (auto size = static_cast<std::int32_t>(kLanesOfArray); size-- > sizes[i];) {
       const auto rest = static_cast<std::size_t>(size - sizes[i]);
-      best[static_cast<std::size_t>(size)] = std::max(
-          best[static_cast<std::size_t>(size)], best[rest] + values.data<float>()[i]);
+      best[static_cast<std::size_t>(size)] =
+          std::max(best[static_cast<std::size_t>(size)], best[rest] + values.data<float>()[i]);
     }
   }
   const std::vector<Literal> arguments{Literal::from(sizes, {kThingsInSack}), values};

@@ -62,8 +62,8 @@ class OpCopier {
   LaneNumber lane_;
   bool reads_number_ = false;
   absl::flat_hash_map<Value, Value> values_;
-  absl::flat_hash_map<std::int64_t, Value> firsts_;   // LaneNumber::first times a stride
-  absl::flat_hash_map<Type, Value> narrow_firsts_;    // LaneNumber::first as another integer
+  absl::flat_hash_map<std::int64_t, Value> firsts_;  // LaneNumber::first times a stride
+  absl::flat_hash_map<Type, Value> narrow_firsts_;   // LaneNumber::first as another integer
   absl::flat_hash_map<std::uint32_t, std::uint32_t> loop_numbers_;
   std::vector<std::uint32_t> loops_;
   std::vector<std::uint64_t> open_;  // indices in the tables of `to`

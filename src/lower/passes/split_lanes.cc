@@ -112,8 +112,7 @@ class SplitFinder {
   bool is_inside(Value value) const { return lanes_of_[value] == number_; }
 
   /// None if the value is no such sum. Adds what has to hold for it.
-  std::optional<LaneForm> form_of(Value value, std::vector<LaneForm>& conditions,
-                                  int depth) const {
+  std::optional<LaneForm> form_of(Value value, std::vector<LaneForm>& conditions, int depth) const {
     // Threshold: Depth of arithmetic that is followed, as for other sums (lower/passes/affine.cc):
     // compile time against indices that are understood. Not measured.
     constexpr int kDeepest = 12;
@@ -193,9 +192,10 @@ class SplitFinder {
       if (form.rest.constant >= last) return true;
       if (form.lane_factor == 0) return false;
     }
-    const auto same = std::find_if(conditions.begin(), conditions.end(), [&](const LaneForm& other) {
-      return other.lane_factor == form.lane_factor && other.rest.has_terms_of(form.rest);
-    });
+    const auto same =
+        std::find_if(conditions.begin(), conditions.end(), [&](const LaneForm& other) {
+          return other.lane_factor == form.lane_factor && other.rest.has_terms_of(form.rest);
+        });
     if (same == conditions.end())
       conditions.push_back(form);
     else
