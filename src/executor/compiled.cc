@@ -24,6 +24,7 @@
 #include "lower/passes/forward_stores.h"
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/induction.h"
+#include "lower/passes/lane_indices.h"
 #include "lower/passes/lane_layout.h"
 #include "lower/passes/select_to_branch.h"
 #include "lower/passes/vectorize_trips.h"
@@ -106,6 +107,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::select_to_branch(program);
     lower::remove_dead_code(program);
     lower::lay_out_by_lane(program);
+    lower::combine_lane_indices(program);
     unit->prepare(std::move(program), wants_native);
     units_.push_back(std::move(unit));
   }

@@ -50,7 +50,8 @@ MachineAddress LaneBlocks::vector_address(std::uint64_t number, int u) {
     if (term.index == lanes_.index) {
       stride += term.stride;
     } else if (varying(term.index)) {
-      to.lane_index = vector_unit(term.index, u);
+      const Value shorter = plan_.short_index(term.index);
+      to.lane_index = vector_unit(shorter != lower::kNone ? shorter : term.index, u);
       to.lane_stride = term.stride;
     } else {
       to.terms.push_back({e_.unit_of(term.index), term.stride});
@@ -103,6 +104,8 @@ void LaneBlocks::expand_run(std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; at++) {
       const lower::Op& op = program_.code[at];
       if (op.code == Opcode::kAnd && plan_.split_test(op.result)) {
+        continue;
+      } else if (plan_.short_index(op.result) != lower::kNone) {
         continue;
       } else if (op.code == Opcode::kStore || varying(op.result)) {
         expand_vector(op, u);

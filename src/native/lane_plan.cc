@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "lower/opcodes.h"
+#include "lower/reads.h"
 #include "native/machine_code.h"
 
 namespace rondo::native_code {
@@ -77,6 +78,7 @@ LanePlan::LanePlan(const lower::Program& program, LaneFacts& facts, std::size_t 
   constexpr int kLeastLanes = 4;
   const bool has_masks = target.has_masks();
   find_varying();
+  find_short_indices();
   if (!supported()) return;
   int lanes = target.lanes_of(wide_ ? Type::kF64 : Type::kF32);
   if (loop_.known_count) {
@@ -212,6 +214,38 @@ bool LanePlan::pass() {
   return changed;
 }
 
+void LanePlan::find_short_indices() {
+  auto& found = short_indices_;
+  for (std::size_t at = begin_ + 1; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    if (op.code == Opcode::kConvert && op.type == Type::kS64 && op.from == Type::kS32 &&
+        facts_.varying[op.result] && op.a != loop_.index)
+      found.emplace(op.result, op.a);
+  }
+  if (found.empty()) return;
+  const auto forget = [&](Value v) { found.erase(v); };
+  for (std::size_t at = begin_; at < end_; at++) {
+    const lower::Op& op = program_.code[at];
+    if (op.code != Opcode::kLoad && op.code != Opcode::kStore) {
+      lower::for_each_read(program_, op, forget);
+      continue;
+    }
+    forget(op.a);
+    // An address scales its index, and does not multiply it in 32 bits.
+    const lower::Address& address = program_.addresses[op.bits];
+    for (const lower::Address::Term& term : address.terms) {
+      const bool scales =
+          term.stride == 1 || term.stride == 2 || term.stride == 4 || term.stride == 8;
+      if (!scales) forget(term.index);
+    }
+  }
+}
+
+Value LanePlan::short_index(Value v) const {
+  const auto found = short_indices_.find(v);
+  return found == short_indices_.end() ? lower::kNone : found->second;
+}
+
 void LanePlan::need_vector(Value v) {
   if (v == lower::kNone || facts_.varying[v] || facts_.broadcast[v]) return;
   facts_.broadcast[v] = 1;
@@ -292,6 +326,7 @@ bool LanePlan::supports_value(std::size_t at) {
     return true;
   }
   if (op.code == Opcode::kLoad) return supports_load(op);
+  if (short_index(op.result) != lower::kNone) return true;
   const Type operand = op.a == lower::kNone ? op.type : program_.types[op.a];
   if (!target_.vectors.has(op.code, op.type, operand)) return false;
   wide_ |= wide(op.type);
@@ -318,8 +353,10 @@ bool LanePlan::supports_carries(const std::vector<lower::Carry>& carries) {
 bool LanePlan::supports_load(const lower::Op& op) {
   if (!check_address(op.bits, op.type)) return false;
   wide_ |= wide(op.type);
-  for (const auto& term : program_.addresses[op.bits].terms)
-    wide_ |= facts_.varying[term.index] && term.index != loop_.index;
+  for (const auto& term : program_.addresses[op.bits].terms) {
+    wide_ |= facts_.varying[term.index] && term.index != loop_.index &&
+             short_index(term.index) == lower::kNone;
+  }
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "lower/program.h"
 #include "native/target.h"
 
@@ -49,9 +50,13 @@ class LanePlan {
   };
   const SplitTest* split_test(lower::Value predicate) const;
 
+  /// The s32 of which `v` is the s64, if only addresses use `v`: they take it as it is.
+  lower::Value short_index(lower::Value v) const;
+
  private:
   void find_varying();
   bool pass();
+  void find_short_indices();
   bool supported();
   bool supports(std::size_t at);
   bool supports_value(std::size_t at);
@@ -75,6 +80,7 @@ class LanePlan {
   int spare_registers_ = 0;
   std::vector<lower::Value> inside_, outside_, marked_, of_extrema_;
   std::vector<SplitTest> split_tests_;
+  absl::flat_hash_map<lower::Value, lower::Value> short_indices_;
 };
 
 }  // namespace rondo::native_code

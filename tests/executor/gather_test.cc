@@ -132,6 +132,25 @@ TEST(Gathers, InLoopsThatRunByLane) {
   }
 }
 
+// Each lane reads a row of its own at an index of its own.
+TEST(Gathers, OfRowsOfTheLanes) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kS32, DType::kU8}) {
+    const Literal x = gather_table({dtype, {67, 5}});
+    std::vector<int> at;
+    for (int lane = 0; lane < 67; lane++) at.push_back(lane * 7 % 11 - 3);
+    const auto read = [](Tensor row, Tensor i) {
+      const auto step = [&](Tensor, Tensor i, Tensor sum) {
+        return std::tuple(i + 2 - 5 * convert(i > 4, DType::kS32), sum + row[i]);
+      };
+      return std::get<1>(fori_loop(0, 9, step, std::tuple(i, row[0])));
+    };
+    const Function function =
+        trace([&](Tensor x, Tensor i) { return vmap(read)(x, i); }, x.type(), s32({67}));
+    EXPECT_TRUE(runs_by_lane(function)) << Lowered(function);
+    expect_agreement(function, {x, Literal::from(at, {67})});
+  }
+}
+
 TEST(Gathers, OfLanesBySeveralComponents) {
   // Each lane walks through an array by two indices of its own, which leave it on all sides.
   const Literal x = gather_table({DType::kF32, {9, 13}});

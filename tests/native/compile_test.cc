@@ -215,5 +215,21 @@ TEST(NativeLanePlan, ChoosesVectorsByTheWidestType) {
   EXPECT_EQ(lanes_of(Type::kS32, &x86::avx512(), remainder), 1);
 }
 
+/// y[i] = table[row(i)][column(i)] with indices of 32 bits or of 64, whose address has one index by
+/// lane.
+TEST(NativeLanePlan, GathersByIndicesOfTheirWidth) {
+  const auto gathers = [](bool is_short) {
+    return [is_short](TestProgram& p, Value x) {
+      const Value table = p.argument(2, 4096);
+      const Value index = p.convert(is_short ? x : p.convert(x, Type::kS64), Type::kS64);
+      const Value wide = is_short ? index : p.multiply(index, p.index(3));
+      return p.load_at(Type::kF32, table, wide, 4);
+    };
+  };
+  EXPECT_EQ(lanes_of(Type::kS32, &x86::avx512(), gathers(true)), 16);
+  EXPECT_EQ(lanes_of(Type::kS32, &x86::avx512(), gathers(false)), 8);
+  EXPECT_EQ(lanes_of(Type::kS32, &x86::avx2(), gathers(true)), 1);  // it has no gathers
+}
+
 }  // namespace
 }  // namespace rondo::native_code

@@ -270,17 +270,22 @@ void expect_addresses() {
   const Value spread = p.load(type, {in, kWidth, {{lane, 2 * kWidth}}});
   const Value same = p.load_at(type, in, 2 * kWidth);
   const Value chosen = p.load(type, {in, 0, {{p.load_at(Type::kS64, indices, lane, 8), kWidth}}});
-  p.store(p.add(p.add(reversed, spread), p.add(same, chosen)), {out, 0, {{lane, 3 * kWidth}}});
+  // An index of 32 bits that only addresses take.
+  const Value short_index = p.load(Type::kS32, {indices, 0, {{lane, 8}}});
+  const Value again = p.load(type, {in, kWidth, {{p.convert(short_index, Type::kS64), kWidth}}});
+  p.store(p.add(p.add(reversed, spread), p.add(p.add(same, again), chosen)),
+          {out, 0, {{lane, 3 * kWidth}}});
   p.end_lanes();
   const lower::Program program = p.finish();
   std::vector<T> values(2 * kCount + 1);
   for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<T>(i * i % 50);
   std::vector<std::int64_t> at(kCount);
   for (std::size_t i = 0; i < kCount; i++)
-    at[i] = static_cast<std::int64_t>(i * 31 % values.size());
+    at[i] = static_cast<std::int64_t>(i * 31 % (values.size() - 1));
   std::vector<T> want(3 * kCount);
   for (std::size_t i = 0; i < kCount; i++)
     want[3 * i] = static_cast<T>(values[kCount - 1 - i] + values[1 + 2 * i] + values[2] +
+                                 values[static_cast<std::size_t>(at[i]) + 1] +
                                  values[static_cast<std::size_t>(at[i])]);
   for (const Target* target : targets()) {
     Buffers buffers;
@@ -298,6 +303,33 @@ TEST_F(NativeLanes, AddressesOfAllKinds) {
   expect_addresses<std::int32_t>();
   expect_addresses<std::uint64_t>();
   expect_addresses<std::int16_t>();
+}
+
+/// An s64 that is stored besides being an index is computed, although its s32 would do for the
+/// address.
+TEST_F(NativeLanes, IndicesThatAreStoredToo) {
+  constexpr std::size_t kCount = 37;
+  TestProgram p;
+  const Value in = p.argument(0), out = p.result(0), stored = p.result(1);
+  const auto lanes = p.begin_lanes(p.index(kCount));
+  const Value lane = lane_index(p, lanes);
+  const Value index = p.convert(p.load_at(Type::kS32, in, lane, 4), Type::kS64);
+  p.store_at(p.load_at(Type::kS32, in, index, 4), out, lane, 4);
+  p.store_at(index, stored, lane, 8);
+  p.end_lanes();
+  const lower::Program program = p.finish();
+  std::vector<std::int32_t> at(kCount), want(kCount);
+  for (std::size_t i = 0; i < kCount; i++) at[i] = static_cast<std::int32_t>(i * 5 % kCount);
+  for (std::size_t i = 0; i < kCount; i++) want[i] = at[static_cast<std::size_t>(at[i])];
+  for (const Target* target : targets()) {
+    Buffers buffers;
+    buffers.add_argument(at);
+    buffers.add_result(4 * kCount);
+    buffers.add_result(8 * kCount);
+    ASSERT_EQ(buffers.run(*compile(program, target), program), Status::kDone);
+    EXPECT_EQ(buffers.result<std::int32_t>(0), want) << target->name;
+    EXPECT_EQ(buffers.result<std::int64_t>(1), std::vector<std::int64_t>(at.begin(), at.end()));
+  }
 }
 
 TEST_F(NativeLanes, MathCallsInRareLanes) {

@@ -24,25 +24,27 @@ void Emitter::gather_or_scatter(const Instruction& i) {
     mov(eax, (1u << i.lanes) - 1);
     kmovw(k7, eax);
   }
-  Xmm index = scratch(1, 64);
+  Xmm index = scratch(1, bytes_of(Type::kS32, i.lanes));
   bool wide_index = false;
-  if (address.lane_index != 0) {
-    wide_index = true;
-    const int index_bytes = bytes_of(Type::kS64, i.lanes);
-    index = scratch(1, index_bytes);
-    const Xmm lanes_index = vector_of(address.lane_index, 1);
-    if (address.lane_stride == 1) {
-      if (index.getIdx() != lanes_index.getIdx()) vmovaps(index, lanes_index);
-    } else {
-      vpmullq(index, lanes_index,
-              lanes_constant(static_cast<std::uint64_t>(address.lane_stride), 8, index_bytes));
-    }
+  int scale = 1;
+  if (address.lane_index == 0) {
+    vmovups(index, lane_numbers(4, bytes_of(Type::kS32, i.lanes), address.lane_stride));
   } else {
-    const int index_bytes = bytes_of(Type::kS32, i.lanes);
-    index = scratch(1, index_bytes);
-    vmovups(index, lane_numbers(4, index_bytes, address.lane_stride));
+    const Type type = info(address.lane_index).type;
+    const int index_bytes = bytes_of(type, i.lanes);
+    wide_index = wide(type);
+    index = vector_of(address.lane_index, 1);
+    if (address.lane_stride == 2 || address.lane_stride == 4 || address.lane_stride == 8) {
+      scale = static_cast<int>(address.lane_stride);
+    } else if (address.lane_stride != 1) {
+      const auto factor = static_cast<std::uint64_t>(address.lane_stride);
+      const Xmm scaled = scratch(1, index_bytes);
+      const Address factors = lanes_constant(factor, wide_index ? 8 : 4, index_bytes);
+      wide_index ? vpmullq(scaled, index, factors) : vpmulld(scaled, index, factors);
+      index = scaled;
+    }
   }
-  const auto place = ptr[rcx + index];
+  const auto place = ptr[rcx + index * scale];
   if (loads) {
     const Xmm to = scratch(0, bytes);
     vxorps(to, to, to);
