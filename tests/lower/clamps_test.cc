@@ -117,5 +117,30 @@ TEST(Clamps, RemaindersOfARingSubtract) {
   EXPECT_EQ(divisions(-400, 624, 624), 2);
 }
 
+/// `make` computes a pred from the counter, by which one of two numbers is stored. Is one selected?
+template <class Make>
+bool selects(int first, int step, int limit, Make&& make) {
+  const Program program = counting(first, step, limit, [&](Builder& b, Value i, Value out) {
+    const Value x = b.load(Type::kF32, {out, 4, {}});
+    b.store(b.select(make(b, i), x, b.number(Type::kF32, 1)), {out, 0, {}});
+  });
+  return std::any_of(program.code.begin(), program.code.end(),
+                     [](const Op& op) { return op.code == Opcode::kSelect; });
+}
+
+TEST(Clamps, SelectsByWhatRangesDecideAreNone) {
+  const auto is_inside = [](Builder& b, Value i) {
+    return b.bit_and(b.greater_equal(i, b.number(Type::kS32, 0)),
+                     b.less(i, b.number(Type::kS32, 10)));
+  };
+  EXPECT_FALSE(selects(0, 1, 10, is_inside));
+  EXPECT_TRUE(selects(0, 1, 11, is_inside));
+  EXPECT_TRUE(selects(-1, 1, 10, is_inside));
+  EXPECT_FALSE(selects(10, 1, 20, is_inside));
+  EXPECT_FALSE(selects(0, 1, 10, [&](Builder& b, Value i) {
+    return b.bit_or(b.logical_not(is_inside(b, i)), b.equal(i, b.number(Type::kS32, 12)));
+  }));
+}
+
 }  // namespace
 }  // namespace rondo::lower

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -59,7 +60,9 @@ class Clamps {
   /// True if the op is redundant.
   bool visit(std::size_t at) {
     const Op& op = program_.code[at];
-    if (op.result == kNone || !is_followed(op.type)) return false;
+    if (op.result == kNone) return false;
+    if (op.code == Opcode::kSelect) return chooses(op);
+    if (!is_followed(op.type)) return false;
     switch (op.code) {
       case Opcode::kMin:
       case Opcode::kMax:
@@ -72,6 +75,10 @@ class Clamps {
         return is_zero(op.b) ? is(op, op.a) : is_zero(op.a) && is(op, op.b);
       case Opcode::kSubtract:
         return is_zero(op.b) && is(op, op.a);
+      case Opcode::kAnd:
+        return op.type == Type::kPred && leaves(op, true);
+      case Opcode::kOr:
+        return op.type == Type::kPred && leaves(op, false);
       default:
         return false;
     }
@@ -81,6 +88,20 @@ class Clamps {
   bool is(const Op& op, Value operand) {
     same_[op.result] = same_[operand];
     return true;
+  }
+
+  std::optional<bool> known(Value pred) const {
+    const Range range = ranges_.of(pred);
+    return range.low == range.high ? std::optional(range.low != 0) : std::nullopt;
+  }
+  /// A select between values of which it always takes one.
+  bool chooses(const Op& op) {
+    const auto predicate = known(op.a);
+    return predicate && is(op, *predicate ? op.b : op.c);
+  }
+  /// A combination of preds of which one is always `neutral`.
+  bool leaves(const Op& op, bool neutral) {
+    return known(op.a) == neutral ? is(op, op.b) : known(op.b) == neutral && is(op, op.a);
   }
 
   /// Replaces a value that was narrowed without a change and widened again.

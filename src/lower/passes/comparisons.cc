@@ -9,30 +9,6 @@ namespace rondo::lower {
 
 namespace {
 
-std::optional<bool> decided(bool always, bool never) {
-  if (always) return true;
-  if (never) return false;
-  return std::nullopt;
-}
-
-std::optional<bool> result_of(Opcode compare, const Range& a, const Range& b) {
-  switch (compare) {
-    case Opcode::kLess:
-      return decided(a.high < b.low, a.low >= b.high);
-    case Opcode::kLessEqual:
-      return decided(a.high <= b.low, a.low > b.high);
-    case Opcode::kGreater:
-      return decided(a.low > b.high, a.high <= b.low);
-    case Opcode::kGreaterEqual:
-      return decided(a.low >= b.high, a.high < b.low);
-    default: {
-      const bool equal = compare == Opcode::kEqual;
-      const bool apart = a.high < b.low || a.low > b.high, one = a.low == b.high && a.high == b.low;
-      return decided(equal ? one : apart, equal ? apart : one);
-    }
-  }
-}
-
 /// Of a value with itself; nothing for floats, which may be NaN.
 std::optional<bool> with_itself(const Op& op) {
   const bool is_strict =
@@ -52,7 +28,7 @@ void decide_comparisons(Program& program) {
     if (op.a == op.b)
       known[at] = with_itself(op);
     else if (is_followed(op.from))
-      known[at] = result_of(op.code, ranges.of(op.a), ranges.of(op.b));
+      known[at] = compared(op.code, ranges.of(op.a), ranges.of(op.b));
   });
   for (std::size_t at = 0; at < known.size(); at++) {
     Op& op = program.code[at];

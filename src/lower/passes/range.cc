@@ -93,7 +93,31 @@ Range constant(const Op& op) {
   return {value, value};
 }
 
+/// Of 0 or 1.
+Range as_range(const std::optional<bool>& known) {
+  if (!known) return {0, 1};
+  return *known ? Range{1, 1} : Range{0, 0};
+}
+
+std::optional<Range> of_preds(const Op& op, const Range& a, const Range& b) {
+  switch (op.code) {
+    case Opcode::kNot:
+      return Range{1 - a.high, 1 - a.low};
+    case Opcode::kAnd:
+      return Range{std::min(a.low, b.low), std::min(a.high, b.high)};
+    case Opcode::kOr:
+      return Range{std::max(a.low, b.low), std::max(a.high, b.high)};
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<Range> unbounded(const Op& op, const Range& a, const Range& b, const Range& c) {
+  if (info(op.code).kind == OpcodeKind::kCompare)
+    return is_followed(op.from) ? as_range(compared(op.code, a, b)) : Range{0, 1};
+  if (op.type == Type::kPred) {
+    if (const auto range = of_preds(op, a, b)) return range;
+  }
   switch (op.code) {
     case Opcode::kConstant:
       return constant(op);
@@ -133,6 +157,27 @@ std::optional<Range> computed(const Op& op, const Range& a, const Range& b, cons
   if (!is_followed(op.type)) return std::nullopt;
   const std::optional<Range> range = unbounded(op, a, b, c);
   return range && range_of(op.type).contains(*range) ? range : std::nullopt;
+}
+
+std::optional<bool> compared(Opcode compare, const Range& a, const Range& b) {
+  const auto decided = [](bool always, bool never) {
+    return always ? std::optional(true) : never ? std::optional(false) : std::nullopt;
+  };
+  switch (compare) {
+    case Opcode::kLess:
+      return decided(a.high < b.low, a.low >= b.high);
+    case Opcode::kLessEqual:
+      return decided(a.high <= b.low, a.low > b.high);
+    case Opcode::kGreater:
+      return decided(a.low > b.high, a.high <= b.low);
+    case Opcode::kGreaterEqual:
+      return decided(a.low >= b.high, a.high < b.low);
+    default: {
+      const bool equal = compare == Opcode::kEqual;
+      const bool apart = a.high < b.low || a.low > b.high, one = a.low == b.high && a.high == b.low;
+      return decided(equal ? one : apart, equal ? apart : one);
+    }
+  }
 }
 
 Range where_compared(Opcode compare, const Range& a, const Range& b) {

@@ -33,6 +33,9 @@ inline Range common(const Range& a, const Range& b) {
 /// result may overflow the type.
 std::optional<Range> computed(const Op& op, const Range& a, const Range& b, const Range& c);
 
+/// Whether a comparison holds for all numbers in these ranges, or for none of them.
+std::optional<bool> compared(Opcode compare, const Range& a, const Range& b);
+
 /// The values of `a` for which `compare` with some value of `b` can hold.
 Range where_compared(Opcode compare, const Range& a, const Range& b);
 

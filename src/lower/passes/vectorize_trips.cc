@@ -10,6 +10,7 @@
 #include "absl/container/btree_map.h"
 #include "lower/op_writer.h"
 #include "lower/opcodes.h"
+#include "lower/passes/entries.h"
 #include "lower/passes/trip_plan.h"
 #include "lower/run_frame.h"
 
@@ -38,32 +39,14 @@ class LaneWriter {
     }
     keep(at, program_.code.size());
     program_.code = std::move(code_);
-    drop_unused(program_.fors, Opcode::kFor, Opcode::kEndFor);
-    drop_unused(program_.ifs, Opcode::kIf, Opcode::kEndIf);
+    drop_unused_entries(program_, program_.fors, Opcode::kFor, Opcode::kEndFor);
+    drop_unused_entries(program_, program_.ifs, Opcode::kIf, Opcode::kEndIf);
   }
 
  private:
   void keep(std::size_t begin, std::size_t end) {
     code_.insert(code_.end(), program_.code.begin() + static_cast<std::ptrdiff_t>(begin),
                  program_.code.begin() + static_cast<std::ptrdiff_t>(end));
-  }
-
-  /// A table has the entries of the ops that are left, which open with `first` and close with
-  /// `last`.
-  template <class Entry>
-  void drop_unused(std::vector<Entry>& table, Opcode first, Opcode last) {
-    std::vector<Entry> left;
-    std::vector<std::uint64_t> open;
-    for (Op& op : program_.code) {
-      if (op.code < first || op.code > last) continue;
-      if (op.code == first) {
-        open.push_back(left.size());
-        left.push_back(std::move(table[op.bits]));
-      }
-      op.bits = open.back();
-      if (op.code == last) open.pop_back();
-    }
-    table = std::move(left);
   }
 
   Value emit(Opcode code, Type type, Type from, Value a, Value b = kNone, Value c = kNone) {
