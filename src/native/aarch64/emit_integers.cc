@@ -177,7 +177,7 @@ void Emitter::emit_integer_unary(const Instruction& i) {
     case Opcode::kPopcount: {
       const VRegister v = scratch_vector(0);
       if (bits < 32) {
-        And(scratch(0).W(), from, (std::uint64_t{1} << bits) - 1);
+        And(scratch(0).W(), from, (std::int64_t{1} << bits) - 1);
         Fmov(v.S(), scratch(0).W());
       } else {
         wide(i.type) ? Fmov(v.D(), from) : Fmov(v.S(), from);
@@ -189,7 +189,7 @@ void Emitter::emit_integer_unary(const Instruction& i) {
     }
     default:  // kCountLeadingZeros
       if (bits < 32) {
-        And(scratch(0).W(), from, (std::uint64_t{1} << bits) - 1);
+        And(scratch(0).W(), from, (std::int64_t{1} << bits) - 1);
         Clz(r, scratch(0).W());
         Sub(r, r, 32 - bits);
       } else {
