@@ -511,6 +511,12 @@ void Nest::store(std::uint32_t item, Value pointer, const Linear& place) {
 
 void Nest::store(std::span<const Sink> sinks, Value pointer) {
   Axes axes = merged({}, &sinks[0].place);
+  // Threshold: Rows of fewer elements, as those of points in the plane or in space, are computed
+  // column by column: they fill less than half of a small vector. Set by gradients/spring_network
+  // in bench/workloads.
+  constexpr std::int64_t kLeastRow = 4;
+  if (axes.size() > 1 && axes.back().size < kLeastRow && axes[axes.size() - 2].size > kLeastRow)
+    std::swap(axes.back(), axes[axes.size() - 2]);
   std::vector<std::uint32_t> fors;
   const std::size_t first = builder_.program().code.size();
   for (std::size_t i = 0; i < axes.size(); i++) {

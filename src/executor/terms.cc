@@ -49,6 +49,7 @@ std::optional<Terms> few_terms(const ir::Node& node, bool reorders, std::int64_t
                   .type = products->type,
                   .sizes = std::move(products->sizes),
                   .factors = {std::move(products->factors[0]), std::move(products->factors[1])}};
+    if (node.type().elements() == 1) most = std::max(most, kMostProductTerms);
   }
   if (!terms || node.type().elements() == 0) return std::nullopt;
   const std::int64_t count = terms->count();

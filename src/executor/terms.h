@@ -26,12 +26,18 @@ struct Terms {
 /// call. Not measured.
 inline constexpr std::int64_t kMostTerms = 8;
 
+/// Threshold: The same for products that are added up to a single element: a term takes 1.2 ns, the
+/// latency of a fused multiplication, and a call of the kernel 25 ns. Set by
+/// signals/adaptive_filter in bench/workloads.
+inline constexpr std::int64_t kMostProductTerms = 24;
+
 /// Threshold: The same for reductions of a lane's elements, where a loop would keep the loop around
 /// them from being vectorized: code size, and the registers that the elements take. At most
 /// lower::Lanes::kPartials, which one tree reduction combines. Not measured.
 inline constexpr std::int64_t kMostLaneTerms = 64;
 
-/// None if the node is no such combination, or has more than `most` terms; nor, unless `reorders`,
+/// None if the node is no such combination, or has more than `most` terms (of products that give a
+/// single element, kMostProductTerms, if that is more); nor, unless `reorders`,
 /// if its kernel adds products in another order.
 std::optional<Terms> few_terms(const ir::Node& node, bool reorders = false,
                                std::int64_t most = kMostTerms);

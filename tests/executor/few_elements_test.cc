@@ -211,5 +211,47 @@ TEST(FewElements, RunningTotalsInLoopsAndLanes) {
   (void)expect_agreement(many, {ramp({33, 6}, 0.125f, -3)});
 }
 
+/// The lanes of each loop over elements, in program order.
+std::vector<std::int64_t> lanes_of(const Function& f) {
+  std::vector<std::int64_t> lanes;
+  const Lowered lowered(f);
+  for (const lower::Lanes& loop : lowered.program().lanes)
+    lanes.push_back(loop.known_count.value_or(0));
+  return lanes;
+}
+
+TEST(FewElements, OfRowsAreComputedColumnByColumn) {
+  for (const std::int64_t columns : {2, 3, 4, 7}) {
+    const Function f = trace([](Tensor x, Tensor w) { return x * expand_dims(w, 1) - w[0]; },
+                             f32({100, columns}), f32({100}));
+    EXPECT_EQ(lanes_of(f), std::vector{columns < 4 ? std::int64_t{100} : columns}) << Lowered(f);
+    (void)expect_agreement(f, {ramp({100, columns}, 0.25f, -3), ramp({100}, 0.5f, 2)});
+  }
+}
+
+TEST(FewElements, OfUpdatesAreNoLanes) {
+  const Function f =
+      trace([](Tensor x, Tensor ids) { return segment_sum(x, ids, 9); }, f32({50, 3}), s32({50}));
+  EXPECT_EQ(Lowered(f).count_inside(lower::Opcode::kIf, lower::Opcode::kLanes), 0) << Lowered(f);
+  std::vector<std::int32_t> ids;
+  for (std::int32_t i = 0; i < 50; i++) ids.push_back(i * 5 % 11 - 1);
+  (void)expect_agreement(f, {ramp({50, 3}, 0.25f, -3), Literal::from(ids, {50})});
+}
+
+TEST(FewElements, OfProductsThatLoopsAddUpCallNoKernel) {
+  const auto products = [](const TensorType& type, const TensorType& rows) {
+    const auto step = [](Tensor x, Tensor row) {
+      const Tensor product = vdot(x, row);
+      return std::pair(x + product, product);
+    };
+    return trace([&](Tensor x, Tensor rows) { return scan(step, x, rows); }, type, rows);
+  };
+  EXPECT_FALSE(calls_kernels(products(f32({24}), f32({9, 24}))));
+  EXPECT_TRUE(calls_kernels(products(f32({25}), f32({9, 25}))));
+  (void)expect_agreement(products(s32({20}), s32({2, 20})),
+                         {Literal::from(std::vector<std::int32_t>(20, 3), {20}),
+                          Literal::from(std::vector<std::int32_t>(40, -2), {2, 20})});
+}
+
 }  // namespace
 }  // namespace rondo::testing

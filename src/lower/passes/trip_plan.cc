@@ -114,7 +114,10 @@ class TripFinder {
     plan.end = end;
     const For& loop = program_.fors[program_.code[begin].bits];
     if (loop.step != 1 || ranges_.of(loop.lower) != Range{0, 0}) return;
-    if (ranges_.of(loop.upper).high < 2) return;
+    // Threshold: Trips of loops that become lanes: fewer fill less than half of a small vector. Set
+    // by gradients/spring_network in bench/workloads.
+    constexpr std::int64_t kLeastTrips = 4;
+    if (ranges_.of(loop.upper).high < kLeastTrips) return;
     // Lanes compute both branches.
     ranges_.forget_branches(begin + 1, end);
     const auto new_value = [&](Type type) {
