@@ -12,6 +12,7 @@
 #include "ir/loop_nest.h"
 #include "native/target.h"
 #include "passes/expand.h"
+#include "passes/prune.h"
 
 namespace rondo::executor {
 
@@ -55,7 +56,9 @@ Function expanded_for_loops(const Function& function, passes::Chooses decomposes
 
 }  // namespace
 
-std::optional<Function> for_loops(const Function& function) {
+std::optional<Function> for_loops(const Function& given) {
+  // While slices of an iota are xs of loops, which their indices give.
+  const Function function = passes::copy_indices(given);
   const auto decomposes_node = [code = loop_code()](const Node& node) {
     return decomposes(node, code);
   };
@@ -63,7 +66,8 @@ std::optional<Function> for_loops(const Function& function) {
     return node->op->construct.lane_loop || node->op->expansion.in_lanes || decomposes_node(*node);
   };
   const std::vector<Function> regions = ir::regions_inside_out(function);
-  if (std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
+  if (function.same_as(given) &&
+      std::none_of(regions.begin(), regions.end(), [&](const Function& region) {
         return std::any_of(region.body().begin(), region.body().end(), is_other);
       }))
     return std::nullopt;

@@ -216,6 +216,8 @@ struct Lanes {
   /// A loop around the lanes, For::lane_loops, counts the trips of `loops`: for lanes that are the
   /// last axis of several.
   bool trips_later = false;
+  /// As For::first and For::limit: `count` is limit - first, and first + index is below `limit`.
+  Value first = kNone, limit = kNone;
 };
 
 /// Ops before kTest compute `predicate` from the parameters, those after it one trip. Inside lanes

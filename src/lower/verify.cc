@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "fmt/format.h"
 #include "lower/arithmetic.h"
 #include "lower/opcodes.h"
@@ -180,16 +181,47 @@ class Verifier {
     const std::int64_t size = bytes_[at.base];
     if (size < 0 || dead()) return;
     Wide low = at.offset, high = low + width;
-    for (const Address::Term& term : at.terms) {
-      const Bounds reach = times(bounds_[term.index], {term.stride, term.stride});
-      if (!bounds_[term.index].known() || !reach.known()) return;
+    const auto add = [&](const Bounds& of, std::int64_t stride) {
+      const Bounds reach = times(of, {stride, stride});
       low += reach.low;
       high += reach.high;
+      return of.known() && reach.known();
+    };
+    // Lanes that know their limits: the sum of the first one and the index, with one stride.
+    const std::int64_t of_lane = stride_of_number(at);
+    if (of_lane != 0 &&
+        !add({bounds_[lanes_->first].low, bounds_[lanes_->limit].high - 1}, of_lane))
+      return;
+    for (const Address::Term& term : at.terms) {
+      const bool is_added =
+          of_lane != 0 && (term.index == lanes_->index || stride_of_first(term) != 0);
+      if (!is_added && !add(bounds_[term.index], term.stride)) return;
     }
     if (low < 0 || high > size) {
       fault("bytes {} to {} of a buffer of {} bytes", static_cast<std::int64_t>(low),
             static_cast<std::int64_t>(high), size);
     }
+  }
+
+  /// The stride of Lanes::first in a term: itself, or a product of it.
+  std::int64_t stride_of_first(const Address::Term& term) const {
+    if (term.index == lanes_->first) return term.stride;
+    const auto found = products_.find(term.index);
+    return found != products_.end() && found->second.first == lanes_->first
+               ? found->second.second * term.stride
+               : 0;
+  }
+  /// The stride of Lanes::first + the index; 0 if the address has no such sum.
+  std::int64_t stride_of_number(const Address& at) const {
+    if (lanes_ == nullptr || lanes_->first == kNone) return 0;
+    std::int64_t of_first = 0, of_index = 0;
+    for (const Address::Term& term : at.terms) {
+      if (term.index == lanes_->index)
+        of_index += term.stride;
+      else
+        of_first += stride_of_first(term);
+    }
+    return of_first == of_index ? of_index : 0;
   }
 
   // Ops.
@@ -256,6 +288,9 @@ class Verifier {
     define(op.result, op.type);
     varies_[op.result] = varies;
     if (op.type == Type::kS64) bounds_[op.result] = bounds_of(op);
+    if (op.code == Opcode::kMultiply && bounds_[op.b].known() &&
+        bounds_[op.b].low == bounds_[op.b].high)
+      products_.emplace(op.result, std::pair(op.a, bounds_[op.b].low));
   }
 
   static bool has(const Op& op, Type type) {
@@ -490,6 +525,10 @@ class Verifier {
     if (lanes.known_count &&
         (!count.known() || count.low != *lanes.known_count || count.high != *lanes.known_count))
       fault("%{} is not {}", lanes.count, *lanes.known_count);
+    if (lanes.first != kNone) {
+      read(lanes.first, Type::kS64);
+      read(lanes.limit, Type::kS64);
+    }
     open(op.code, op.bits, count.high <= 0);
     lanes_ = &lanes;
     define(lanes.index, Type::kS64);
@@ -532,7 +571,8 @@ class Verifier {
   std::vector<State> state_;
   std::vector<Bounds> bounds_;
   std::vector<std::int64_t> bytes_;  // behind a pointer; -1: unknown
-  std::vector<bool> varies_;         // by lane, where that follows from the values before it
+  absl::flat_hash_map<Value, std::pair<Value, std::int64_t>> products_;  // by constants
+  std::vector<bool> varies_;  // by lane, where that follows from the values before it
   std::vector<bool> used_fors_, used_lanes_, used_whiles_, used_ifs_;
   std::vector<Scope> scopes_;
   const Lanes* lanes_ = nullptr;

@@ -12,6 +12,11 @@ namespace {
 
 Value value_of(const Tensor& tensor) { return {tensor.node(), tensor.result()}; }
 
+bool follows_from_indices(const ir::Node& node) {
+  return node.operands.empty() && node.op->structure.element && !node.op->structure.unset &&
+         !node.op->observer;
+}
+
 }  // namespace
 
 const Literal* small_constant(const Tensor& tensor) {
@@ -20,12 +25,7 @@ const Literal* small_constant(const Tensor& tensor) {
   return value.elements() <= ir::kCopiedConstantElements ? &value : nullptr;
 }
 
-bool follows_from_indices(const ir::Node& node) {
-  return node.operands.empty() && node.op->structure.element && !node.op->structure.unset &&
-         !node.op->observer;
-}
-
-ConstructValues::ConstructValues(const ir::RegionLayout& layout)
+ConstructValues::ConstructValues(const ir::RegionLayout& layout, Copies copies)
     : layout_(layout), parameters_(layout.params()), ys_(layout.ys) {
   for (std::size_t p = 0; p < parameters_.size(); p++) parameters_[p].same = p;
   for (const Function& region : layout.node->regions) {
@@ -33,7 +33,7 @@ ConstructValues::ConstructValues(const ir::RegionLayout& layout)
     for (std::size_t p = 0; p < region.parameters().size(); p++)
       numbers.emplace(region.parameters()[p].node(), p);
   }
-  find_equal_operands();
+  find_equal_operands(copies);
   if (layout.carries > 0) find_carries();
   find_ys();
 }
@@ -93,11 +93,12 @@ const Tensor& ConstructValues::next_value(std::size_t carry) const {
 }
 
 /// Xs and invariants that are passed twice, and invariants that are constants.
-void ConstructValues::find_equal_operands() {
+void ConstructValues::find_equal_operands(Copies copies) {
   absl::flat_hash_map<Value, std::size_t> first_invariant, first_x;
   for (std::size_t p = layout_.index; p < parameters_.size(); p++) {
     if (role(p) == Role::kInvariant &&
-        (small_constant(operand(p)) || follows_from_indices(*operand(p).node())))
+        (small_constant(operand(p)) ||
+         (copies == Copies::kConstantsAndIndices && follows_from_indices(*operand(p).node()))))
       parameters_[p].kind = Kind::kConstant;
     if (role(p) != Role::kInvariant && role(p) != Role::kX) continue;
     auto& first = role(p) == Role::kX ? first_x : first_invariant;

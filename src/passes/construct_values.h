@@ -13,13 +13,13 @@ namespace rondo::passes {
 
 /// The constant, if it is small enough to be copied into a region.
 const Literal* small_constant(const Tensor& tensor);
-/// Whether the elements follow from their indices alone, as those of an iota: loops compute them
-/// where they are used.
-bool follows_from_indices(const ir::Node& node);
+/// What is copied into regions: small constants, and arrays whose elements follow from their
+/// indices alone, as those of an iota, which loops compute where they are used.
+enum class Copies { kConstants, kConstantsAndIndices };
 
 class ConstructValues {
  public:
-  explicit ConstructValues(const ir::RegionLayout& layout);
+  ConstructValues(const ir::RegionLayout& layout, Copies copies);
 
   // Parameters by number, without indices.
   enum class Kind {
@@ -73,7 +73,7 @@ class ConstructValues {
   std::optional<std::size_t> param_of(std::size_t region, const Tensor& value) const;
   const Literal* constant_of(std::size_t region, const Tensor& value) const;
   const Tensor& next_value(std::size_t carry) const;
-  void find_equal_operands();
+  void find_equal_operands(Copies copies);
   void find_carries();
   bool settle_carry(std::size_t carry);
   bool merge_carries();

@@ -7,7 +7,6 @@
 #include "ir/layout.h"
 #include "ir/loop_nest.h"
 #include "ir/region_facts.h"
-#include "passes/construct_values.h"
 
 namespace rondo::passes {
 
@@ -75,14 +74,12 @@ class HoistedNodes {
  private:
   /// An array that only repeats the elements of a smaller one stays where it is used, unless other
   /// nodes that leave read it: the smaller one takes less memory, and loops read it as well. Not of
-  /// numbers that have cotangents, which are summed once if they are repeated before the loop. So
-  /// does one whose elements follow from their indices.
+  /// numbers that have cotangents, which are summed once if they are repeated before the loop.
   void keep_repetitions() {
     absl::flat_hash_set<const Node*> read;
     std::vector<const Node*> kept;
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-      if ((repeats_elements(**node) || follows_from_indices(**node)) && !read.contains(*node))
-        continue;
+      if (repeats_elements(**node) && !read.contains(*node)) continue;
       kept.push_back(*node);
       for (const Tensor& operand : (*node)->operands) read.insert(operand.node());
     }

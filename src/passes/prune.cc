@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "ir/lazy.h"
 #include "ir/region_facts.h"
 #include "passes/construct_needs.h"
 
@@ -21,11 +22,12 @@ using Role = RegionLayout::Role;
 /// One construct without its unneeded parts.
 class Pruning {
  public:
-  Pruning(const RegionLayout& layout, const std::vector<bool>& used, const WatchedNodes& watched)
+  Pruning(const RegionLayout& layout, const std::vector<bool>& used, const WatchedNodes& watched,
+          Copies copies)
       : layout_(layout),
         node_(layout.node),
         used_(used),
-        values_(layout_),
+        values_(layout_, copies),
         needs_(layout_, values_, used, watched) {
     // All results might be known without the construct. Removing it would also remove observers in
     // it or on its operands, the error of a broken promise, and the error of a limit if the loop
@@ -199,9 +201,7 @@ std::optional<RegionLayout> prunable(const Node* node) {
   return layout;
 }
 
-}  // namespace
-
-Function prune_function(const Function& function) {
+Function pruned(const Function& function, Copies copies) {
   const auto& body = function.body();
   if (std::none_of(body.begin(), body.end(),
                    [](const Node* node) { return prunable(node).has_value(); }))
@@ -222,7 +222,7 @@ Function prune_function(const Function& function) {
     if (const auto layout = prunable(node)) {
       std::vector<bool> used(node->types.size());
       for (std::uint32_t r = 0; r < used.size(); r++) used[r] = live_results.contains({node, r});
-      auto pruning = std::make_unique<Pruning>(*layout, used, watched);
+      auto pruning = std::make_unique<Pruning>(*layout, used, watched, copies);
       if (!pruning->changes_nothing()) {
         const std::vector<bool> needed = pruning->needed_operands();
         for (std::size_t i = 0; i < needed.size(); i++) {
@@ -245,6 +245,17 @@ Function prune_function(const Function& function) {
       rewrite.replace(node, rewrite.rebuilt(node));
   }
   return rewrite.finish();
+}
+
+}  // namespace
+
+Function prune_function(const Function& function) { return pruned(function, Copies::kConstants); }
+
+Function copy_indices(const Function& function) {
+  const ir::EagerPause pause;
+  const ir::BuildScope building;
+  const auto pass = [](const Function& f) { return pruned(f, Copies::kConstantsAndIndices); };
+  return rewrite_regions(function, pass, nullptr);
 }
 
 }  // namespace rondo::passes

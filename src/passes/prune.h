@@ -17,4 +17,9 @@ namespace rondo::passes {
 /// Nothing is removed that a tap, print or progress depends on.
 Function prune_function(const Function& function);
 
+/// The same at any depth for executors that compute the elements of an iota where they are used:
+/// arrays whose elements follow from their indices move into the regions as well. For others each
+/// trip would make them again.
+Function copy_indices(const Function& function);
+
 }  // namespace rondo::passes

@@ -49,6 +49,10 @@ class Clamps {
       replace(loop.first);
       replace(loop.limit);
     }
+    for (Lanes& lanes : program_.lanes) {
+      replace(lanes.first);
+      replace(lanes.limit);
+    }
     for (LoopInfo& loop : program_.loops) {
       replace(loop.trips);
       for (CarriedLeaf& leaf : loop.state)

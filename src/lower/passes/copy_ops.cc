@@ -131,6 +131,7 @@ void OpCopier::control(Op& op) {
     case Opcode::kLanes: {
       Lanes made = from_.lanes[op.bits];
       made.count = value(made.count);
+      made.first = made.limit = kNone;
       for (Lanes::Reduction& reduction : made.reductions) reduction.init = value(reduction.init);
       made.index = define(made.index);
       open_.push_back(to_.lanes.size());

@@ -84,7 +84,10 @@ Ranges::Ranges(const Program& program)
       steps_left_(kMostSteps * program.code.size()) {
   for (Value v = 0; v < ranges_.size(); v++) ranges_[v] = range_of(program.types[v]);
   for (const For& loop : program.fors) {
-    if (loop.first != kNone) counters_.emplace(loop.index, &loop);
+    if (loop.first != kNone) counters_.emplace(loop.index, Limits{loop.first, loop.limit});
+  }
+  for (const Lanes& lanes : program.lanes) {
+    if (lanes.first != kNone) counters_.emplace(lanes.index, Limits{lanes.first, lanes.limit});
   }
   std::vector<std::size_t> open;
   for (std::size_t at = 0; at < program.code.size(); at++) {
@@ -160,8 +163,8 @@ void Ranges::forget_branches(std::size_t begin, std::size_t end) {
 Range Ranges::counted(const Op& op) const {
   for (const auto& [index, first] : {std::pair(op.a, op.b), std::pair(op.b, op.a)}) {
     const auto found = counters_.find(index);
-    if (found == counters_.end() || found->second->first != first) continue;
-    const Range least = of(first), limit = of(found->second->limit);
+    if (found == counters_.end() || found->second.first != first) continue;
+    const Range least = of(first), limit = of(found->second.limit);
     if (limit.high > least.low) return {least.low, limit.high - 1};
   }
   return {};

@@ -66,10 +66,13 @@ class Ranges {
   const std::vector<Carry>& carries_of(const Op& op) const;
 
   const Program& program_;
-  std::vector<Range> ranges_;                        // of each value
-  std::vector<const Op*> maker_;                     // the op that defines a value, if one does
-  std::vector<std::size_t> ends_;                    // where the loop that begins at an op ends
-  absl::flat_hash_map<Value, const For*> counters_;  // loops that know their limits, by index
+  std::vector<Range> ranges_;      // of each value
+  std::vector<const Op*> maker_;   // the op that defines a value, if one does
+  std::vector<std::size_t> ends_;  // where the loop that begins at an op ends
+  struct Limits {
+    Value first, limit;
+  };
+  absl::flat_hash_map<Value, Limits> counters_;  // of loops that know their limits, by index
   absl::flat_hash_map<std::size_t, std::vector<Range>> settled_;  // params of the loop at a
                                                                   // position
   std::vector<Open> open_;

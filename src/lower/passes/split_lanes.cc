@@ -13,6 +13,7 @@
 #include "lower/passes/affine.h"
 #include "lower/passes/copy_ops.h"
 #include "lower/passes/dead_code.h"
+#include "lower/passes/entries.h"
 #include "lower/passes/ranges.h"
 
 namespace rondo::lower {
@@ -285,7 +286,7 @@ class SplitWriter {
     }
     first = least(first, lanes.count);
     end = largest(end, first);
-    write_lanes(split, first, difference(end, first), true);
+    write_lanes(split, first, end, true);
     if (has_first && has_last) {
       const auto entry = static_cast<std::uint64_t>(made_.fors.size());
       const Value side = new_value(made_, Type::kS64);
@@ -294,30 +295,31 @@ class SplitWriter {
       sides.lower = none;
       sides.upper = here_.index(2);
       sides.trips = 2;
-      const Value after = difference(lanes.count, end);
-      const Value more = difference(after, first);
+      const Value after = difference(lanes.count, first);
       made_.fors.push_back(std::move(sides));
       here_.with_entry(Opcode::kFor, entry);
       const Value begin = product(side, end);
-      const Value count = sum(first, product(side, more));
-      write_lanes(split, begin, count, false);
+      const Value limit = least(sum(first, product(side, after)), lanes.count);
+      write_lanes(split, begin, limit, false);
       here_.with_entry(Opcode::kEndFor, entry);
     } else if (has_first) {
       write_lanes(split, none, first, false);
     } else if (has_last) {
-      write_lanes(split, end, difference(lanes.count, end), false);
+      write_lanes(split, end, lanes.count, false);
     }
   }
 
-  /// The lanes from `first` on; `between`: in which the indices are as their forms.
-  void write_lanes(const Split& split, Value first, Value count, bool between) {
+  /// The lanes from `first` to before `limit`; `between`: in which the indices are as their forms.
+  void write_lanes(const Split& split, Value first, Value limit, bool between) {
     const auto entry = static_cast<std::uint64_t>(made_.lanes.size());
     Lanes part = program_.lanes[program_.code[split.begin].bits];
     const Value lane = new_value(made_, Type::kS64), number = new_value(made_, Type::kS64);
     const LaneNumber numbers{part.index, number, first, lane};
     part.index = lane;
-    part.count = count;
+    part.count = difference(limit, first);
     part.known_count.reset();
+    part.first = first;
+    part.limit = limit;
     made_.lanes.push_back(std::move(part));
     std::vector<Op> body;
     const auto same = [](Value value) { return value; };
@@ -379,6 +381,7 @@ std::optional<Program> with_lanes_split(const Program& program) {
   const std::vector<Split> splits = SplitFinder(program).run();
   if (splits.empty()) return std::nullopt;
   Program made = SplitWriter(program).write(splits);
+  drop_unused_entries(made, made.lanes, Opcode::kLanes, Opcode::kEndLanes);
   remove_dead_code(made);
   return made;
 }
