@@ -124,7 +124,12 @@ class Builder {
                           std::uint32_t loop = kNoLoop,
                           std::optional<std::int64_t> trips = std::nullopt);
   void end_for(std::span<const Value> next);
+  Value index_of_for(std::uint32_t loop) const { return program_.fors[loop].index; }
+  const Carry& carry_of_for(std::uint32_t loop, std::size_t i) const {
+    return program_.fors[loop].carries[i];
+  }
   std::uint32_t begin_lanes(Value count, bool polls = true);
+  Value index_of_lanes(std::uint32_t lanes) const { return program_.lanes[lanes].index; }
   /// Of the lanes that are open; the result is known after end_lanes.
   Value reduce(Opcode combine, Value init, Value value);
   void end_lanes();

@@ -211,20 +211,13 @@ TEST(FewElements, RunningTotalsInLoopsAndLanes) {
   (void)expect_agreement(many, {ramp({33, 6}, 0.125f, -3)});
 }
 
-/// The lanes of each loop over elements, in program order.
-std::vector<std::int64_t> lanes_of(const Function& f) {
-  std::vector<std::int64_t> lanes;
-  const Lowered lowered(f);
-  for (const lower::Lanes& loop : lowered.program().lanes)
-    lanes.push_back(loop.known_count.value_or(0));
-  return lanes;
-}
-
 TEST(FewElements, OfRowsAreComputedColumnByColumn) {
   for (const std::int64_t columns : {2, 3, 4, 7}) {
     const Function f = trace([](Tensor x, Tensor w) { return x * expand_dims(w, 1) - w[0]; },
                              f32({100, columns}), f32({100}));
-    EXPECT_EQ(lanes_of(f), std::vector{columns < 4 ? std::int64_t{100} : columns}) << Lowered(f);
+    EXPECT_EQ(Lowered(f).lanes_of_elements(),
+              std::vector{columns < 4 ? std::int64_t{100} : columns})
+        << Lowered(f);
     (void)expect_agreement(f, {ramp({100, columns}, 0.25f, -3), ramp({100}, 0.5f, 2)});
   }
 }

@@ -11,30 +11,6 @@ namespace {
 
 constexpr std::int64_t kLanesOfArray = 100;
 
-/// Of the loads and stores in lanes, those at places that each lane computes, and the others.
-struct Places {
-  std::ptrdiff_t computed = 0, sums = 0;
-};
-
-Places places_in_lanes(const Lowered& lowered) {
-  const lower::Program& program = lowered.program();
-  std::vector<bool> inside(program.types.size(), false);
-  Places places;
-  bool in_lanes = false;
-  for (const lower::Op& op : program.code) {
-    if (op.code == lower::Opcode::kLanes || op.code == lower::Opcode::kEndLanes)
-      in_lanes = !in_lanes;
-    if (!in_lanes) continue;
-    if (op.result != lower::kNone) inside[op.result] = true;
-    if (op.code != lower::Opcode::kLoad) continue;
-    const auto& terms = program.addresses[op.bits].terms;
-    const bool computed = std::ranges::any_of(
-        terms, [&](const lower::Address::Term& term) { return inside[term.index]; });
-    (computed ? places.computed : places.sums)++;
-  }
-  return places;
-}
-
 template <class T>
 Tensor numbers_of_lanes() {
   return iota({dtype_of<T>, {kLanesOfArray}}, 0);
@@ -46,9 +22,9 @@ void expect_shifted(Index index, PlainIndex plain, const std::vector<T>& shifts)
   const Literal x = uneven<float>({kLanesOfArray});
   const Function function = trace([&](Tensor x, Tensor shift) { return take(x, index(shift)); },
                                   x.type(), TensorType{dtype_of<T>, {}});
-  const Places places = places_in_lanes(Lowered(function));
-  EXPECT_EQ(places.computed, 1);  // in the first and last lanes
-  EXPECT_EQ(places.sums, 1) << Lowered(function);
+  const Lowered::LaneLoads loads = Lowered(function).loads_in_lanes();
+  EXPECT_EQ(loads.gathered, 1);  // in the first and last lanes
+  EXPECT_EQ(loads.in_order, 1) << Lowered(function);
   const Executable native = compile(function);
   for (const T shift : shifts) {
     const Literal at = Literal::scalar(shift);
@@ -133,7 +109,7 @@ TEST(SplitLanes, AreInLoops) {
         zeros(f32({kLanesOfArray})));
   };
   const Function function = trace(best_values, s32({kThingsInSack}), f32({kThingsInSack}));
-  EXPECT_EQ(places_in_lanes(Lowered(function)).computed, 1);
+  EXPECT_EQ(Lowered(function).loads_in_lanes().gathered, 1);
   std::vector<std::int32_t> sizes;
   for (std::int64_t i = 0; i < kThingsInSack; i++)
     sizes.push_back(static_cast<std::int32_t>(5 * i % 37));
@@ -158,9 +134,9 @@ TEST(SplitLanes, HaveOnePartForSeveralIndices) {
     return take(x, i - width) + 2 * x + take(x, i + width);
   };
   const Function function = trace(smoothed, f32({kLanesOfArray}), s32({}));
-  const Places places = places_in_lanes(Lowered(function));
-  EXPECT_EQ(places.computed, 2);
-  EXPECT_EQ(places.sums, 4);
+  const Lowered::LaneLoads loads = Lowered(function).loads_in_lanes();
+  EXPECT_EQ(loads.gathered, 2);
+  EXPECT_EQ(loads.in_order, 4);
   for (const std::int32_t width : {0, 3, 49, 50, 51, 99, 1000, -4})
     expect_agreement(function, {uneven<float>({kLanesOfArray}), Literal::scalar(width)});
 }

@@ -20,7 +20,7 @@ Program looked_up(std::int64_t last, std::int64_t row_bytes) {
   const Value table = b.buffer({Storage::kArgument, 2, 0, last * row_bytes + (last + 1) * 4});
   const Value out = b.buffer({Storage::kResult, 0, 0, 400});
   const std::uint32_t lanes = b.begin_lanes(b.index(100));
-  const Value lane = b.program().lanes[lanes].index;
+  const Value lane = b.index_of_lanes(lanes);
   const auto index = [&](Value from) {
     return b.clamped_index(b.convert(b.load(Type::kS32, {from, 0, {{lane, 4}}}), Type::kS64), last);
   };
@@ -60,9 +60,9 @@ TEST(LaneIndices, OfTheLanesAloneStay) {
   const Value in = b.buffer({Storage::kArgument, 0, 0, 4000});
   const Value out = b.buffer({Storage::kResult, 0, 0, 400});
   const std::uint32_t lanes = b.begin_lanes(b.index(100));
-  const Value lane = b.program().lanes[lanes].index;
+  const Value lane = b.index_of_lanes(lanes);
   const std::uint32_t loop = b.begin_for(b.index(0), b.index(10), 1, {});
-  const Value trip = b.program().fors[loop].index;
+  const Value trip = b.index_of_for(loop);
   b.store(b.load(Type::kF32, {in, 0, {{lane, 40}, {trip, 4}}}), {out, 0, {{lane, 4}}});
   b.end_for({});
   b.end_lanes();

@@ -29,10 +29,10 @@ TEST_F(NativeOperands, ConstantsOfALoopAreInRegistersBeforeIt) {
   TestProgram p;
   const Value start = p.load_at(Type::kF32, p.argument(0)), out = p.result(0);
   const auto loop = p.begin_for(p.index(0), p.index(20), 1, std::vector<Value>{start});
-  const Value x = p.program().fors[loop].carries[0].param;
+  const Value x = p.carry_of_for(loop, 0).param;
   const Value decay = p.multiply(x, p.number(Type::kF32, 0.7));
   p.end_for(std::vector<Value>{p.add(decay, p.subtract(x, p.number(Type::kF32, 0.3)))});
-  p.store_at(p.program().fors[loop].carries[0].result, out);
+  p.store_at(p.carry_of_for(loop, 0).result, out);
   const lower::Program program = p.finish();
   float want = 1.5f;
   for (int i = 0; i < 20; i++) {
@@ -59,7 +59,7 @@ TEST_F(NativeOperands, NeighborsShareTheirAddress) {
   const Value x = p.argument(0), y = p.result(0);
   const auto loop =
       p.begin_for(p.index(0), p.index(kCount), 1, std::vector<Value>{p.number(Type::kF64, 0)});
-  const Value i = p.program().fors[loop].index, last = p.program().fors[loop].carries[0].param;
+  const Value i = p.index_of_for(loop), last = p.carry_of_for(loop, 0).param;
   const auto at = [&](std::int64_t offset) { return p.load(Type::kF64, {x, offset, {{i, 8}}}); };
   const Value product = p.multiply(at(8), at(16));
   const Value sum = p.add(p.add(p.add(at(0), product), at(2400)), last);

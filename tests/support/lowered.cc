@@ -80,6 +80,28 @@ std::ptrdiff_t Lowered::count_in_loops(Opcode code) const {
   return found;
 }
 
+Lowered::LaneLoads Lowered::loads_in_lanes() const {
+  const lower::Program& all = program();
+  std::vector<bool> made_in_lanes(all.types.size(), false);
+  LaneLoads loads;
+  walk(all, [&](const Op& op, const std::vector<const Op*>& outer) {
+    if (!innermost(outer, Opcode::kLanes)) return;
+    if (op.result != lower::kNone) made_in_lanes[op.result] = true;
+    if (op.code != Opcode::kLoad) return;
+    const bool is_gathered = std::ranges::any_of(
+        all.addresses[op.bits].terms,
+        [&](const lower::Address::Term& term) { return made_in_lanes[term.index]; });
+    (is_gathered ? loads.gathered : loads.in_order)++;
+  });
+  return loads;
+}
+
+std::vector<std::int64_t> Lowered::lanes_of_elements() const {
+  std::vector<std::int64_t> lanes;
+  for (const lower::Lanes& loop : program().lanes) lanes.push_back(loop.known_count.value_or(0));
+  return lanes;
+}
+
 bool Lowered::is_vectorized() const {
   std::ptrdiff_t loops = 0, in_lanes = 0;
   walk(program(), [&](const Op& op, const std::vector<const Op*>& outer) {

@@ -54,6 +54,14 @@ class Lowered {
   /// For loads and stores in loops of the function inside lanes: the stride in bytes between
   /// adjacent lanes, unless it is 0.
   std::vector<std::int64_t> lane_strides() const;
+  /// Loads in lanes.
+  struct LaneLoads {
+    std::ptrdiff_t gathered = 0;  // at places that each lane computes
+    std::ptrdiff_t in_order = 0;  // at sums of the lane and of what all lanes share
+  };
+  LaneLoads loads_in_lanes() const;
+  /// The number of lanes of each loop over elements, in program order; 0 if a run finds it.
+  std::vector<std::int64_t> lanes_of_elements() const;
   /// Copies of this many bytes within memory.
   std::ptrdiff_t copies(std::int64_t bytes) const {
     return count_if(lower::Opcode::kCopy, &lower::Program::copies,
