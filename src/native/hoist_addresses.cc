@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "native/insertions.h"
 #include "native/live_ranges.h"
 
 namespace rondo::native_code {
@@ -15,13 +16,6 @@ namespace rondo::native_code {
 namespace {
 
 using Term = MachineAddress::Term;
-
-bool begins_loop(const Instruction& i) {
-  return i.kind == Kind::kForBegin || i.kind == Kind::kRepeatBegin;
-}
-bool ends_loop(const Instruction& i) {
-  return i.kind == Kind::kForEnd || i.kind == Kind::kRepeatEnd;
-}
 
 class AddressHoister {
  public:
@@ -39,15 +33,7 @@ class AddressHoister {
           if (i.kind == Kind::kLoad || i.kind == Kind::kStore) hoist(i.bits);
         },
         [](const Instruction&) {});
-    if (made_.empty()) return;
-    std::vector<Instruction> out;
-    out.reserve(code_.code.size() + made_.size());
-    for (std::size_t at = 0; at < code_.code.size(); at++) {
-      if (const auto found = before_.find(at); found != before_.end())
-        out.insert(out.end(), found->second.begin(), found->second.end());
-      out.push_back(code_.code[at]);
-    }
-    code_.code = std::move(out);
+    insert(code_, before_);
   }
 
  private:
@@ -57,8 +43,8 @@ class AddressHoister {
     for (std::size_t at = 0; at < code_.code.size(); at++) {
       const Instruction& i = code_.code[at];
       read(i);
-      if (ends_loop(i)) open_.pop_back();
-      if (begins_loop(i)) open_.push_back(at);
+      if (ends_loop(i.kind)) open_.pop_back();
+      if (begins_loop(i.kind)) open_.push_back(at);
       written(i);
     }
   }
@@ -127,7 +113,7 @@ class AddressHoister {
   std::vector<std::uint32_t> depth_;  // the loops around a unit's definition
   std::vector<std::size_t> open_;     // the first instructions of the enclosing loops
   absl::flat_hash_map<Key, Unit> made_;
-  absl::flat_hash_map<std::size_t, std::vector<Instruction>> before_;
+  Insertions before_;
 };
 
 }  // namespace

@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "native/insertions.h"
 #include "native/live_ranges.h"
 
 namespace rondo::native_code {
 
 namespace {
-
-bool begins_a_loop(Kind kind) { return kind == Kind::kForBegin || kind == Kind::kRepeatBegin; }
-bool ends_a_loop(Kind kind) { return kind == Kind::kForEnd || kind == Kind::kRepeatEnd; }
 
 /// Whether it calls C++ usually, and not in a rare path alone.
 bool calls(const Instruction& i) {
@@ -29,14 +27,7 @@ class ConstantHoister {
   void run() {
     find_calls();
     for (std::size_t at = 0; at < code_.code.size(); at++) visit(at);
-    if (before_.empty()) return;
-    std::vector<Instruction> out;
-    for (std::size_t at = 0; at < code_.code.size(); at++) {
-      if (const auto found = before_.find(at); found != before_.end())
-        out.insert(out.end(), found->second.begin(), found->second.end());
-      out.push_back(code_.code[at]);
-    }
-    code_.code = std::move(out);
+    insert(code_, before_);
   }
 
  private:
@@ -48,8 +39,8 @@ class ConstantHoister {
     std::vector<std::size_t> open;
     for (std::size_t at = 0; at < code_.code.size(); at++) {
       const Instruction& i = code_.code[at];
-      if (begins_a_loop(i.kind)) open.push_back(at);
-      if (ends_a_loop(i.kind)) open.pop_back();
+      if (begins_loop(i.kind)) open.push_back(at);
+      if (ends_loop(i.kind)) open.pop_back();
       if (!calls(i)) continue;
       for (const std::size_t loop : open) has_calls_[loop] = true;
     }
@@ -57,8 +48,8 @@ class ConstantHoister {
 
   void visit(std::size_t at) {
     const Kind kind = code_.code[at].kind;
-    if (ends_a_loop(kind)) open_.pop_back();
-    if (begins_a_loop(kind)) open_.push_back(at);
+    if (ends_loop(kind)) open_.pop_back();
+    if (begins_loop(kind)) open_.push_back(at);
     if (kind == Kind::kForBegin) {
       // Each trip compares its index.
       Instruction compares;
@@ -105,7 +96,7 @@ class ConstantHoister {
   std::vector<bool> has_calls_;    // of each instruction that begins a loop
   std::vector<std::size_t> open_;  // the first instructions of the loops around
   absl::flat_hash_map<Key, Unit> made_;
-  absl::flat_hash_map<std::size_t, std::vector<Instruction>> before_;
+  Insertions before_;
 };
 
 }  // namespace

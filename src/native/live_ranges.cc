@@ -6,9 +6,6 @@ namespace rondo::native_code {
 
 namespace {
 
-bool begins_loop(Kind kind) { return kind == Kind::kForBegin || kind == Kind::kRepeatBegin; }
-bool ends_loop(Kind kind) { return kind == Kind::kForEnd || kind == Kind::kRepeatEnd; }
-
 struct Range {
   Time begin = UINT32_MAX, end = 0;
   float weight = 0;

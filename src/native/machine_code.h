@@ -162,6 +162,11 @@ struct MachineCode {
   bool marks_lines = false;
 };
 
+constexpr bool begins_loop(Kind kind) {
+  return kind == Kind::kForBegin || kind == Kind::kRepeatBegin;
+}
+constexpr bool ends_loop(Kind kind) { return kind == Kind::kForEnd || kind == Kind::kRepeatEnd; }
+
 constexpr bool floating(lower::Type t) { return t >= lower::Type::kF16 && t <= lower::Type::kF64; }
 constexpr bool half_float(lower::Type t) {
   return t == lower::Type::kF16 || t == lower::Type::kBF16;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "native/insertions.h"
 
 namespace rondo::native_code {
 
@@ -26,14 +27,7 @@ class AddressSharer {
       if (ends_straight_line(i.kind)) share_all();
     }
     share_all();
-    if (before_.empty()) return;
-    std::vector<Instruction> out;
-    for (std::size_t at = 0; at < code_.code.size(); at++) {
-      if (const auto found = before_.find(at); found != before_.end())
-        out.insert(out.end(), found->second.begin(), found->second.end());
-      out.push_back(code_.code[at]);
-    }
-    code_.code = std::move(out);
+    insert(code_, before_);
   }
 
  private:
@@ -116,7 +110,7 @@ class AddressSharer {
   const Target& target_;
   std::vector<Group> groups_;  // in their order in the code, of one straight line
   absl::flat_hash_map<Key, std::size_t> numbers_;
-  absl::flat_hash_map<std::size_t, std::vector<Instruction>> before_;
+  Insertions before_;
 };
 
 }  // namespace

@@ -44,6 +44,8 @@ class TypeSet {
   constexpr TypeSet(std::initializer_list<lower::Type> types) {
     for (const lower::Type type : types) add(type);
   }
+  template <class Holds>
+  static constexpr TypeSet where(Holds&& holds);
   constexpr void add(lower::Type type) {
     bits_ = static_cast<std::uint16_t>(bits_ | 1u << static_cast<unsigned>(type));
   }
@@ -56,6 +58,16 @@ class TypeSet {
 };
 
 inline constexpr std::size_t kTypes = static_cast<std::size_t>(lower::Type::kPointer) + 1;
+
+template <class Holds>
+constexpr TypeSet TypeSet::where(Holds&& holds) {
+  TypeSet types;
+  for (std::size_t t = 0; t < kTypes; t++) {
+    if (holds(static_cast<lower::Type>(t))) types.add(static_cast<lower::Type>(t));
+  }
+  return types;
+}
+
 inline constexpr std::size_t kOpcodes = static_cast<std::size_t>(lower::Opcode::kEndIf) + 1;
 
 /// Ops that have vector code; a lane loop with others is scalar code.

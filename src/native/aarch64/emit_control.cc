@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::uint32_t kWord = 8;
 
-bool is_comparison(const Instruction& i) {
-  return i.kind == Kind::kCompute && i.op >= Opcode::kEqual && i.op <= Opcode::kGreaterEqual;
-}
-
 std::uint32_t rounded(std::size_t bytes, std::size_t unit) {
   return static_cast<std::uint32_t>((bytes + unit - 1) / unit * unit);
 }
@@ -120,14 +116,6 @@ void Emitter::emit_epilogue() {
   frame_.rows.back().offset = here();
 }
 
-bool Emitter::is_fused(std::size_t position) const {
-  const Instruction& i = code_.code[position];
-  if (!is_comparison(i) || i.lanes > 1 || position + 1 == code_.code.size()) return false;
-  if (reads_[i.result] != 1) return false;
-  const Instruction& next = code_.code[position + 1];
-  return next.a == i.result && takes_flags(next, i, target_);
-}
-
 void Emitter::jump_where(bool holds, Unit predicate, std::size_t position, Label& target) {
   if (is_constant(predicate)) {
     if ((info(predicate).bits != 0) == holds) B(&target);
@@ -141,12 +129,6 @@ void Emitter::jump_where(bool holds, Unit predicate, std::size_t position, Label
   B(&target, holds ? condition : vixl_::InvertCondition(condition));
 }
 
-void Emitter::leave_unless(const Instruction& i, std::size_t position, Label& target) {
-  jump_where(false, i.a, position, target);
-  if (passed_ != nullptr) Bind(passed_);
-  passed_ = nullptr;
-}
-
 void Emitter::compare_index(const MachineLoop& loop) {
   const Register index = general(loop.index, 0);
   if (is_constant(loop.upper)) {
@@ -156,100 +138,15 @@ void Emitter::compare_index(const MachineLoop& loop) {
   }
 }
 
-void Emitter::move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
-                              std::vector<Move> moves) {
-  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.*from});
-  move_all(std::move(moves));
+void Emitter::jump_by_index(const MachineLoop& loop, bool is_below, Label& target) {
+  compare_index(loop);
+  B(&target, is_below ? vixl_::lt : vixl_::ge);
 }
 
-void Emitter::emit_for_begin(const Instruction& i) {
-  const MachineLoop& loop = code_.loops[i.bits];
-  move_to_carries(loop, &MachineCarry::init, {{loop.index, loop.lower}});
-  OpenLoop& open = open_loops_.emplace_back();
-  if (is_constant(loop.lower) && is_constant(loop.upper)) {
-    if (static_cast<std::int64_t>(info(loop.lower).bits) >=
-        static_cast<std::int64_t>(info(loop.upper).bits))
-      B(&open.exit);
-  } else {
-    compare_index(loop);
-    B(&open.exit, vixl_::ge);
-  }
-  Bind(&open.head);
-}
-
-void Emitter::emit_for_end(const Instruction& i) {
-  const MachineLoop& loop = code_.loops[i.bits];
-  move_to_carries(loop, &MachineCarry::next);
-  OpenLoop& open = open_loops_.back();
+void Emitter::advance_index(const MachineLoop& loop) {
   const Register index = general(loop.index, 0);
   Add(index, index, loop.step);
   finish(loop.index, index);
-  compare_index(loop);
-  B(&open.head, vixl_::lt);
-  Bind(&open.exit);
-  open_loops_.pop_back();
-}
-
-void Emitter::emit_repeat_begin(const Instruction& i) {
-  move_to_carries(code_.loops[i.bits], &MachineCarry::init);
-  Bind(&open_loops_.emplace_back().head);
-}
-
-void Emitter::emit_repeat_end(const Instruction& i) {
-  move_to_carries(code_.loops[i.bits], &MachineCarry::next);
-  B(&open_loops_.back().head);
-  Bind(&open_loops_.back().exit);
-  open_loops_.pop_back();
-}
-
-void Emitter::move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from) {
-  std::vector<Move> moves;
-  for (const auto& result : branch.results) moves.push_back({result.result, result.*from});
-  move_all(std::move(moves));
-}
-
-void Emitter::emit_control(const Instruction& i, std::size_t position) {
-  switch (i.kind) {
-    case Kind::kForBegin:
-      return emit_for_begin(i);
-    case Kind::kForEnd:
-      return emit_for_end(i);
-    case Kind::kRepeatBegin:
-      return emit_repeat_begin(i);
-    case Kind::kTest:
-      return leave_unless(i, position, open_loops_.back().exit);
-    case Kind::kRepeatEnd:
-      return emit_repeat_end(i);
-    case Kind::kIf:
-      return leave_unless(i, position, open_ifs_.emplace_back().otherwise);
-    case Kind::kShortCircuitOr:
-      if (passed_ == nullptr) passed_ = new_label();
-      return jump_where(true, i.a, position, *passed_);
-    case Kind::kShortCircuitAnd:
-      return leave_unless(i, position, open_ifs_.back().otherwise);
-    case Kind::kElse:
-      move_to_results(code_.branches[i.bits], &MachineBranch::Result::then);
-      B(&open_ifs_.back().end);
-      return Bind(&open_ifs_.back().otherwise);
-    case Kind::kEndIf:
-      move_to_results(code_.branches[i.bits], &MachineBranch::Result::otherwise);
-      Bind(&open_ifs_.back().end);
-      return open_ifs_.pop_back();
-    case Kind::kTripsBegin:
-      return emit_trips_begin(i);
-    case Kind::kTrip:
-    case Kind::kCount:
-      return emit_trip(i);
-    case Kind::kTripsEnd:
-      return emit_trips_end(i);
-    case Kind::kBlockTrips:
-    case Kind::kLaneTrips:
-      return emit_lane_trips(i);
-    case Kind::kPoll:
-      return emit_poll(i);
-    default:
-      return;
-  }
 }
 
 }  // namespace rondo::native_code::aarch64

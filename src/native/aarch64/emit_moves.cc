@@ -1,6 +1,5 @@
 // The values that loops and branches pass on.
 #include "native/aarch64/emitter.h"
-#include "native/parallel_moves.h"
 
 #if defined(RONDO_HAVE_VIXL)
 
@@ -22,22 +21,6 @@ void Emitter::move_one(Unit to, Unit from) {
   } else {
     Ldr(r, stack(place_of(from).offset));
   }
-}
-
-void Emitter::move_all(std::vector<Move> moves) {
-  const auto key = [&](Unit u) { return is_constant(u) ? 0 : place_key(place_of(u), class_of(u)); };
-  std::erase_if(moves, [&](const Move& m) {
-    return m.to == 0 || ranges_.bundle_of[m.to] == 0 ||
-           (!is_constant(m.from) && key(m.to) == key(m.from));
-  });
-  if (moves.empty()) return;
-  if (moves.size() == 1) return move_one(moves[0].to, moves[0].from);
-  std::vector<ParallelMove> places;
-  for (const Move& m : moves) places.push_back({key(m.to), key(m.from)});
-  move_in_parallel(
-      places, [&](std::size_t m) { move_one(moves[m].to, moves[m].from); },
-      [&](std::size_t m) { save_to_scratch(moves[m].to); },
-      [&](std::size_t m) { move_from_scratch(moves[m].to, moves[m].from); });
 }
 
 void Emitter::save_to_scratch(Unit u) {

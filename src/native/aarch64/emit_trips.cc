@@ -82,26 +82,16 @@ void Emitter::emit_trip(const Instruction& i) {
     Add(to, to, 1);
     finish(counter, to);
   }
-  const auto fail_if_greater = [&](Status status) {
-    Label* failure = new_label();
-    B(failure, vixl_::gt);
-    rare_.emplace_back([this, failure, counter, loop, status] {
-      Bind(failure);
-      store_trips(counter, loop);
-      store_state(loop);
-      leave_with(status, loop);
-    });
-  };
   if (i.visible) store_trips(counter, loop);
   const Register count = general(counter, 0);
   if (const std::int64_t most = code_.loop_reports[loop].most_trips; most != INT64_MAX) {
     compare_with_constant(count, most);
-    fail_if_greater(Status::kBrokenPromise);
+    B(&leaving(Status::kBrokenPromise, counter, loop), vixl_::gt);
   }
   if (!code_.loop_reports[loop].polls) return;
   Ldr(scratch(1), run_frame(offsetof(RunFrame, max_iterations)));
   Cmp(count, scratch(1));
-  fail_if_greater(Status::kTooManyTrips);
+  B(&leaving(Status::kTooManyTrips, counter, loop), vixl_::gt);
   emit_poll(i);
 }
 

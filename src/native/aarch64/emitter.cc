@@ -13,15 +13,10 @@ namespace vixl_ = vixl::aarch64;
 
 Emitter::Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
                  const Target& target)
-    : code_(code),
-      ranges_(ranges),
-      allocation_(allocation),
-      target_(target),
-      reads_(code.units.size()) {
+    : EmitterBase(code, ranges, allocation, target) {
   // These are scratch of this emitter.
   GetScratchRegisterList()->Remove(vixl_::x17);
   GetScratchVRegisterList()->Remove(vixl_::d31);
-  for (const Instruction& i : code.code) for_each_read(code, i, [&](Unit u, bool) { reads_[u]++; });
 }
 
 Emitter::VRegister Emitter::shaped(Type type, int lanes, const VRegister& v) {
@@ -163,25 +158,7 @@ void Emitter::move_vector(const VRegister& to, const VRegister& from, Unit like)
 }
 
 Assembled Emitter::run() {
-  emit_prologue();
-  positions_.reserve(code_.code.size() + 1);
-  std::vector<std::uint32_t> found_in;  // of each rare path, the instruction
-  std::uint16_t location = 0;
-  for (std::size_t i = 0; i < code_.code.size(); i++) {
-    positions_.push_back(here());
-    const std::uint16_t place = code_.code[i].location;
-    if (code_.marks_lines && place != 0 && place != std::exchange(location, place)) Nop();
-    emit_one(code_.code[i], i);
-    found_in.resize(rare_.size(), static_cast<std::uint32_t>(i));
-  }
-  positions_.push_back(here());
-  emit_epilogue();
-  // A rare path may be followed by another one that it creates.
-  for (std::size_t i = 0; i < rare_.size(); i++) {
-    rare_paths_.push_back({here(), found_in[i]});
-    rare_[i]();
-    found_in.resize(rare_.size(), found_in[i]);
-  }
+  emit_all();
   FinalizeCode();
 
   constexpr std::uint32_t kAlignment = 64;
@@ -204,81 +181,10 @@ Assembled Emitter::run() {
   return out;
 }
 
-void Emitter::emit_one(const Instruction& i, std::size_t position) {
-  switch (i.kind) {
-    case Kind::kCompute:
-      if (!is_fused(position) && wanted(i.result)) emit_compute(i, position);
-      break;
-    case Kind::kMove:
-      if (wanted(i.result)) move_one(i.result, i.a);
-      break;
-    case Kind::kBroadcast:
-    case Kind::kLaneIndex:
-      if (wanted(i.result)) emit_lane_value(i);
-      break;
-    case Kind::kStackSlot: {
-      const Register to = general_result(i.result);
-      Add(to, vixl_::sp, static_cast<std::int64_t>(area_offset_ + i.bits));
-      finish(i.result, to);
-      break;
-    }
-    case Kind::kAddress:
-      if (wanted(i.result)) emit_address(i);
-      break;
-    case Kind::kLoad:
-      if (wanted(i.result)) emit_load(i);
-      break;
-    case Kind::kStore:
-      emit_store(i);
-      break;
-    case Kind::kBase:
-      if (wanted(i.result)) emit_base(i);
-      break;
-    case Kind::kFence:
-      break;  // there are no stores that others may overtake
-    case Kind::kCopy:
-      emit_copy(i);
-      break;
-    case Kind::kCall:
-      emit_kernel_call(i);
-      break;
-    case Kind::kTapeRow:
-      emit_tape_row(i);
-      break;
-    case Kind::kTapeSet:
-      emit_tape_set(i);
-      break;
-    case Kind::kMathCall:
-      emit_math_call(i);
-      break;
-    default:
-      emit_control(i, position);
-  }
-  if (may_call(i)) next_call_++;
-}
-
-void Emitter::emit_compute(const Instruction& i, std::size_t position) {
-  switch (i.op) {
-    case Opcode::kConstant:
-      return;
-    case Opcode::kConvert:
-      return i.lanes > 1 ? emit_lanes_convert(i) : emit_convert(i);
-    case Opcode::kBitcast:
-      return i.lanes > 1 ? emit_lanes_bitcast(i) : emit_bitcast(i);
-    case Opcode::kEqual:
-    case Opcode::kNotEqual:
-    case Opcode::kLess:
-    case Opcode::kLessEqual:
-    case Opcode::kGreater:
-    case Opcode::kGreaterEqual:
-      return i.lanes > 1 ? emit_lanes_compare(i) : emit_compare(i);
-    case Opcode::kSelect:
-      if (i.lanes > 1) return emit_lanes_select(i);
-      return floating(i.type) ? emit_float_select(i, position) : emit_general_select(i, position);
-    default:
-      if (floating(i.type)) return emit_float(i);
-      return i.lanes > 1 ? emit_lanes_integer(i) : emit_integer(i);
-  }
+void Emitter::emit_stack_slot(const Instruction& i) {
+  const Register to = general_result(i.result);
+  Add(to, vixl_::sp, static_cast<std::int64_t>(area_offset_ + i.bits));
+  finish(i.result, to);
 }
 
 }  // namespace rondo::native_code::aarch64

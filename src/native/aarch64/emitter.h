@@ -1,7 +1,4 @@
 // Writes the instructions of machine code whose units have registers or stack slots.
-//
-// Every sequence reads all of its operands before it writes its result, whose register may be that
-// of an operand with its last use there; multi-step results are built in scratch registers.
 #pragma once
 
 #if defined(RONDO_HAVE_VIXL)
@@ -9,28 +6,27 @@
 #include <aarch64/macro-assembler-aarch64.h>
 
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "lower/run_frame.h"
 #include "native/aarch64/registers.h"
-#include "native/allocate.h"
+#include "native/emitter_base.h"
 #include "native/register_bits.h"
 #include "native/target.h"
 
 namespace rondo::native_code::aarch64 {
 
-class Emitter : private vixl::aarch64::MacroAssembler {
+class Emitter : private vixl::aarch64::MacroAssembler,
+                private EmitterBase<Emitter, vixl::aarch64::Label> {
  public:
   Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
           const Target& target);
   Assembled run();
 
  private:
+  friend class EmitterBase<Emitter, vixl::aarch64::Label>;
   using Type = lower::Type;
   using Register = vixl::aarch64::Register;
   using VRegister = vixl::aarch64::VRegister;
@@ -40,15 +36,9 @@ class Emitter : private vixl::aarch64::MacroAssembler {
   using Label = vixl::aarch64::Label;
 
   // emitter.cc: places, constants, moves
-  const Place& place_of(Unit u) const { return allocation_.places[ranges_.bundle_of[u]]; }
-  const UnitInfo& info(Unit u) const { return code_.units[u]; }
-  bool is_constant(Unit u) const { return info(u).constant; }
   bool in_register(Unit u) const {
     return !is_constant(u) && place_of(u).kind == Place::Kind::kRegister;
   }
-  RegisterClass class_of(Unit u) const { return register_class_of(info(u), target_); }
-  /// Whether the result is used.
-  bool wanted(Unit u) const { return u != 0 && reads_[u] != 0; }
   static Register general_register(int number) { return vixl::aarch64::XRegister(number); }
   /// Scratch 0 to 3.
   static Register scratch(int number) { return general_register(number < 3 ? number : 17); }
@@ -83,11 +73,6 @@ class Emitter : private vixl::aarch64::MacroAssembler {
   void load_pooled(const VRegister& to, std::uint64_t low, std::uint64_t high, std::uint32_t bytes);
 
   // emit_moves.cc
-  struct Move {
-    Unit to, from;
-  };
-  /// All at once. `two` of the same place are no moves.
-  void move_all(std::vector<Move> moves);
   void move_one(Unit to, Unit from);
   void save_to_scratch(Unit u);
   void move_from_scratch(Unit to, Unit like);
@@ -97,19 +82,15 @@ class Emitter : private vixl::aarch64::MacroAssembler {
   void emit_epilogue();
   /// The frame from here on: the canonical frame address is `behind` bytes behind `base`.
   void note_frame(int base, std::uint32_t behind, std::uint32_t saved);
-  void emit_control(const Instruction& i, std::size_t position);
-  void emit_for_begin(const Instruction& i);
-  void emit_for_end(const Instruction& i);
-  void emit_repeat_begin(const Instruction& i);
-  void emit_repeat_end(const Instruction& i);
-  void move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
-                       std::vector<Move> moves = {});
-  void move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from);
+  void bind(Label& label) { Bind(&label); }
+  void bind_head(Label& head) { Bind(&head); }
+  void jump(Label& target) { B(&target); }
+  /// If the loop's index is below its upper limit, or if it is not.
+  void jump_by_index(const MachineLoop& loop, bool is_below, Label& target);
+  void advance_index(const MachineLoop& loop);
   void compare_index(const MachineLoop& loop);
   /// If the predicate is true, or if it is false.
   void jump_where(bool holds, Unit predicate, std::size_t position, Label& target);
-  void leave_unless(const Instruction& i, std::size_t position, Label& target);
-  bool is_fused(std::size_t position) const;
 
   // emit_trips.cc
   void emit_trips_begin(const Instruction& i);
@@ -212,18 +193,11 @@ class Emitter : private vixl::aarch64::MacroAssembler {
   void emit_copy(const Instruction& i);
   void emit_base(const Instruction& i);
 
-  void emit_one(const Instruction& i, std::size_t position);
-  void emit_compute(const Instruction& i, std::size_t position);
+  static void begin_instruction(const Instruction&) {}
+  void emit_stack_slot(const Instruction& i);
+  static void emit_fence() {}  // there are no stores that others may overtake
+  void emit_nothing() { Nop(); }
   std::uint32_t here() { return static_cast<std::uint32_t>(GetCursorOffset()); }
-
-  const MachineCode& code_;
-  const LiveRanges& ranges_;
-  const Allocation& allocation_;
-  const Target& target_;
-  std::vector<std::uint32_t> reads_;  // for each unit
-  std::vector<std::uint32_t> positions_;
-  std::vector<RarePath> rare_paths_;
-  FrameLayout frame_;
 
   // Constants lie before the function, each by its distance from the function's first instruction.
   absl::flat_hash_map<std::pair<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t>,
@@ -231,23 +205,10 @@ class Emitter : private vixl::aarch64::MacroAssembler {
       pool_;
   std::uint32_t pool_bytes_ = 0;
 
-  struct OpenLoop {
-    Label head, exit;
-  };
-  std::deque<OpenLoop> open_loops_;
-  struct OpenIf {
-    Label otherwise, end;
-  };
-  std::deque<OpenIf> open_ifs_;
-  Label* passed_ = nullptr;  // after the next test or branch, which a kShortCircuitOr skips
-  std::vector<std::function<void()>> rare_;  // code after the function's last instruction
-  std::size_t next_call_ = 0;                // in Allocation::saved
   std::uint32_t frame_bytes_ = 0, saved_bytes_ = 0;
   std::vector<int> kept_general_, kept_vectors_;
   std::uint32_t area_offset_ = 0, pointers_offset_ = 0, call_area_ = 0;
   Label leave_;
-  std::vector<std::unique_ptr<Label>> labels_;
-  Label* new_label() { return labels_.emplace_back(std::make_unique<Label>()).get(); }
 };
 
 }  // namespace rondo::native_code::aarch64

@@ -21,15 +21,6 @@ void add_numbers(RegisterFile& file, int first, int last) {
 using lower::Opcode;
 using lower::Type;
 
-template <class F>
-TypeSet types_where(F&& holds) {
-  TypeSet types;
-  for (std::size_t t = 0; t < kTypes; t++) {
-    if (holds(static_cast<Type>(t))) types.add(static_cast<Type>(t));
-  }
-  return types;
-}
-
 /// Conversions of lanes that round once at most.
 bool converts(Type from, Type to) {
   if (from == to || from == Type::kPred || to == Type::kPred) return true;
@@ -42,11 +33,11 @@ bool converts(Type from, Type to) {
 /// Types of the results of an op on vectors.
 TypeSet types_of(Opcode code) {
   const auto with_floats = [](TypeSet others) {
-    return types_where([&](Type t) { return floating(t) || others.has(t); });
+    return TypeSet::where([&](Type t) { return floating(t) || others.has(t); });
   };
-  const TypeSet all = types_where([](Type) { return true; });
-  const TypeSet narrow = types_where([](Type t) { return !floating(t) && !wide(t); });
-  const TypeSet integers = types_where([](Type t) { return !floating(t) && t != Type::kPred; });
+  const TypeSet all = TypeSet::where([](Type) { return true; });
+  const TypeSet narrow = TypeSet::where([](Type t) { return !floating(t) && !wide(t); });
+  const TypeSet integers = TypeSet::where([](Type t) { return !floating(t) && t != Type::kPred; });
   switch (code) {
     case Opcode::kConstant:
     case Opcode::kMathCall:
@@ -76,7 +67,7 @@ TypeSet types_of(Opcode code) {
     case Opcode::kPopcount:
       return integers;
     case Opcode::kCountLeadingZeros:
-      return types_where([&](Type t) { return integers.has(t) && !wide(t); });
+      return TypeSet::where([&](Type t) { return integers.has(t) && !wide(t); });
     case Opcode::kSqrt:
     case Opcode::kFloor:
     case Opcode::kCeil:
@@ -98,8 +89,8 @@ VectorOps vector_ops() {
     ops.of[code] = types_of(static_cast<Opcode>(code));
   for (std::size_t t = 0; t < kTypes; t++) {
     const auto from = static_cast<Type>(t);
-    ops.converts_to[t] = types_where([&](Type to) { return converts(from, to); });
-    ops.bitcasts_to[t] = types_where([&](Type to) { return width_of(from) == width_of(to); });
+    ops.converts_to[t] = TypeSet::where([&](Type to) { return converts(from, to); });
+    ops.bitcasts_to[t] = TypeSet::where([&](Type to) { return width_of(from) == width_of(to); });
   }
   return ops;
 }

@@ -21,18 +21,13 @@ Opcode opposite(Opcode op) {
   return kOpposites[static_cast<int>(op) - static_cast<int>(Opcode::kEqual)];
 }
 
-bool is_comparison(const Instruction& i) {
-  return i.kind == Kind::kCompute && i.op >= Opcode::kEqual && i.op <= Opcode::kGreaterEqual;
-}
-
 const Xbyak::Reg64 kFrame(kFrameRegister);
 
 }  // namespace
 
 void Emitter::note_frame(const Reg64& base, std::uint32_t saved,
                          std::optional<std::uint32_t> in_memory_at) {
-  frame_.rows.push_back({static_cast<std::uint32_t>(getSize()),
-                         static_cast<std::uint8_t>(base.getIdx()), in_memory_at.has_value(),
+  frame_.rows.push_back({here(), static_cast<std::uint8_t>(base.getIdx()), in_memory_at.has_value(),
                          in_memory_at.value_or(0), 8 * (saved + 1), saved});
 }
 
@@ -99,15 +94,7 @@ void Emitter::emit_epilogue() {
   }
   ret();
   frame_.rows.push_back(inside);  // of rare paths
-  frame_.rows.back().offset = static_cast<std::uint32_t>(getSize());
-}
-
-bool Emitter::is_fused(std::size_t position) const {
-  const Instruction& i = code_.code[position];
-  if (!is_comparison(i) || i.lanes > 1 || position + 1 == code_.code.size()) return false;
-  if (reads_[i.result] != 1) return false;
-  const Instruction& next = code_.code[position + 1];
-  return next.a == i.result && takes_flags(next, i, target_);
+  frame_.rows.back().offset = here();
 }
 
 void Emitter::jump_where(bool holds, Unit predicate, std::size_t position, Label& target) {
@@ -174,12 +161,6 @@ void Emitter::jump_by_integers(Opcode op, bool is_signed, Label& target) {
   }
 }
 
-void Emitter::leave_unless(const Instruction& i, std::size_t position, Label& target) {
-  jump_where(false, i.a, position, target);
-  if (passed_ != nullptr) L(*passed_);
-  passed_ = nullptr;
-}
-
 void Emitter::compare_index(const MachineLoop& loop) {
   const Reg64 index = general(loop.index, 0);
   if (is_constant(loop.upper)) {
@@ -195,33 +176,17 @@ void Emitter::compare_index(const MachineLoop& loop) {
   cmp(index, general(loop.upper, 1));
 }
 
-void Emitter::move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
-                              std::vector<Move> moves) {
-  for (const MachineCarry& carry : loop.carries) moves.push_back({carry.param, carry.*from});
-  move_all(std::move(moves));
-}
-
-void Emitter::emit_for_begin(const Instruction& i) {
-  const MachineLoop& loop = code_.loops[i.bits];
-  move_to_carries(loop, &MachineCarry::init, {{loop.index, loop.lower}});
-  open_loops_.emplace_back();
-  OpenLoop& open = open_loops_.back();
-  if (is_constant(loop.lower) && is_constant(loop.upper)) {
-    if (static_cast<std::int64_t>(info(loop.lower).bits) >=
-        static_cast<std::int64_t>(info(loop.upper).bits))
-      jmp(open.exit);
-  } else {
-    compare_index(loop);
-    jge(open.exit);
-  }
+void Emitter::bind_head(Label& head) {
   align(16);
-  L(open.head);
+  L(head);
 }
 
-void Emitter::emit_for_end(const Instruction& i) {
-  const MachineLoop& loop = code_.loops[i.bits];
-  move_to_carries(loop, &MachineCarry::next);
-  OpenLoop& open = open_loops_.back();
+void Emitter::jump_by_index(const MachineLoop& loop, bool is_below, Label& target) {
+  compare_index(loop);
+  is_below ? jl(target) : jge(target);
+}
+
+void Emitter::advance_index(const MachineLoop& loop) {
   const Place& place = place_of(loop.index);
   const bool immediate = loop.step == static_cast<std::int32_t>(loop.step);
   if (!immediate) mov(rcx, static_cast<std::uint64_t>(loop.step));
@@ -231,75 +196,6 @@ void Emitter::emit_for_end(const Instruction& i) {
   } else {
     const Address index = qword[rsp + place.offset];
     immediate ? add(index, static_cast<std::uint32_t>(loop.step)) : add(index, rcx);
-  }
-  compare_index(loop);
-  jl(open.head);
-  L(open.exit);
-  open_loops_.pop_back();
-}
-
-void Emitter::emit_repeat_begin(const Instruction& i) {
-  move_to_carries(code_.loops[i.bits], &MachineCarry::init);
-  open_loops_.emplace_back();
-  align(16);
-  L(open_loops_.back().head);
-}
-
-void Emitter::emit_repeat_end(const Instruction& i) {
-  move_to_carries(code_.loops[i.bits], &MachineCarry::next);
-  jmp(open_loops_.back().head);
-  L(open_loops_.back().exit);
-  open_loops_.pop_back();
-}
-
-void Emitter::move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from) {
-  std::vector<Move> moves;
-  for (const auto& result : branch.results) moves.push_back({result.result, result.*from});
-  move_all(std::move(moves));
-}
-
-void Emitter::emit_control(const Instruction& i, std::size_t position) {
-  switch (i.kind) {
-    case Kind::kForBegin:
-      return emit_for_begin(i);
-    case Kind::kForEnd:
-      return emit_for_end(i);
-    case Kind::kRepeatBegin:
-      return emit_repeat_begin(i);
-    case Kind::kTest:
-      return leave_unless(i, position, open_loops_.back().exit);
-    case Kind::kRepeatEnd:
-      return emit_repeat_end(i);
-    case Kind::kIf:
-      open_ifs_.emplace_back();
-      return leave_unless(i, position, open_ifs_.back().otherwise);
-    case Kind::kShortCircuitOr:
-      if (passed_ == nullptr) passed_ = new_label();
-      return jump_where(true, i.a, position, *passed_);
-    case Kind::kShortCircuitAnd:
-      return leave_unless(i, position, open_ifs_.back().otherwise);
-    case Kind::kElse:
-      move_to_results(code_.branches[i.bits], &MachineBranch::Result::then);
-      jmp(open_ifs_.back().end);
-      return L(open_ifs_.back().otherwise);
-    case Kind::kEndIf:
-      move_to_results(code_.branches[i.bits], &MachineBranch::Result::otherwise);
-      L(open_ifs_.back().end);
-      return open_ifs_.pop_back();
-    case Kind::kTripsBegin:
-      return emit_trips_begin(i);
-    case Kind::kTrip:
-    case Kind::kCount:
-      return emit_trip(i);
-    case Kind::kTripsEnd:
-      return emit_trips_end(i);
-    case Kind::kBlockTrips:
-    case Kind::kLaneTrips:
-      return emit_lane_trips(i);
-    case Kind::kPoll:
-      return emit_poll(i);
-    default:
-      throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
   }
 }
 
@@ -375,26 +271,16 @@ void Emitter::emit_trip(const Instruction& i) {
   } else {
     inc(qword[rsp + place_of(counter).offset]);
   }
-  auto fail_if_greater = [&](Status status) {
-    Label* failure = new_label();
-    jg(*failure);
-    rare_.push_back([this, failure, counter, loop, status] {
-      L(*failure);
-      store_trips(counter, loop);
-      store_state(loop);
-      leave_with(status, loop);
-    });
-  };
   if (i.visible) store_trips(counter, loop);
   const Reg64 count = general(counter, 0);
   if (const std::int64_t most = code_.loop_reports[loop].most_trips; most != INT64_MAX) {
     mov(rcx, static_cast<std::uint64_t>(most));
     cmp(count, rcx);
-    fail_if_greater(Status::kBrokenPromise);
+    jg(leaving(Status::kBrokenPromise, counter, loop));
   }
   if (!code_.loop_reports[loop].polls) return;
   cmp(count, ptr[kFrame + offsetof(RunFrame, max_iterations)]);
-  fail_if_greater(Status::kTooManyTrips);
+  jg(leaving(Status::kTooManyTrips, counter, loop));
   emit_poll(i);
 }
 

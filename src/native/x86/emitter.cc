@@ -12,19 +12,14 @@ using lower::Opcode;
 Emitter::Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
                  const Target& target, std::uint8_t* buffer, std::size_t bytes)
     : CodeGenerator(bytes, buffer),
-      code_(code),
-      ranges_(ranges),
-      allocation_(allocation),
-      target_(target),
+      EmitterBase(code, ranges, allocation, target),
       bytes_(bytes),
       buffer_(buffer),
-      pool_at_(kPoolBytes(bytes)),
-      reads_(code.units.size()) {
+      pool_at_(kPoolBytes(bytes)) {
   setDefaultJmpNEAR(true);
   // Padding between constants is part of the code, and two codes are compared byte by byte.
   std::memset(buffer_, 0, entry());
   for (const Instruction& i : code.code) {
-    for_each_read(code, i, [&](Unit u, bool) { reads_[u]++; });
     if (i.lanes > 1) uses_wide_registers_ = true;
   }
 }
@@ -205,113 +200,23 @@ void Emitter::finish(Unit u, const Opmask& value) {
 
 void Emitter::emit() {
   setSize(entry());
-  emit_prologue();
-  positions_.reserve(code_.code.size() + 1);
-  std::vector<std::uint32_t> found_in;  // of each rare path, the instruction
-  std::uint16_t location = 0;
-  for (std::size_t i = 0; i < code_.code.size(); i++) {
-    positions_.push_back(static_cast<std::uint32_t>(getSize()));
-    const std::uint16_t here = code_.code[i].location;
-    if (code_.marks_lines && here != 0 && here != std::exchange(location, here)) nop();
-    emit_one(code_.code[i], i);
-    found_in.resize(rare_.size(), static_cast<std::uint32_t>(i));
-  }
-  positions_.push_back(static_cast<std::uint32_t>(getSize()));
-  emit_epilogue();
-  // A rare path may be followed by another one that it creates.
-  for (std::size_t i = 0; i < rare_.size(); i++) {
-    rare_paths_.push_back({static_cast<std::uint32_t>(getSize()), found_in[i]});
-    rare_[i]();
-    found_in.resize(rare_.size(), found_in[i]);
-  }
+  emit_all();
 }
 
-void Emitter::emit_one(const Instruction& i, std::size_t position) {
+void Emitter::begin_instruction(const Instruction& i) {
   if (i.kind != Kind::kCompute || i.op != Opcode::kSelect || i.lanes != 1) selecting_ = 0;
-  switch (i.kind) {
-    case Kind::kCompute:
-      if (!is_fused(position) && wanted(i.result)) emit_compute(i, position);
-      if (may_call(i)) next_call_++;
-      break;
-    case Kind::kMove:
-      if (wanted(i.result)) move_one(i.result, i.a);
-      break;
-    case Kind::kBroadcast:
-    case Kind::kLaneIndex:
-    case Kind::kTailMask:
-      if (wanted(i.result)) emit_lane_value(i);
-      break;
-    case Kind::kStackSlot: {
-      const Reg64 to = general_result(i.result);
-      lea(to, ptr[rsp + (area_offset_ + static_cast<std::uint32_t>(i.bits))]);
-      finish(i.result, to);
-      break;
-    }
-    case Kind::kAddress: {
-      const Reg64 to = general_result(i.result);
-      lea(to, address_of(i));
-      finish(i.result, to);
-      break;
-    }
-    case Kind::kLoad:
-      if (wanted(i.result)) emit_load(i);
-      break;
-    case Kind::kStore:
-      emit_store(i);
-      break;
-    case Kind::kBase:
-      if (wanted(i.result)) emit_base(i);
-      break;
-    case Kind::kFence:
-      sfence();
-      break;
-    case Kind::kCopy:
-      emit_copy(i);
-      break;
-    case Kind::kCall:
-      emit_kernel_call(i);
-      next_call_++;
-      break;
-    case Kind::kTapeRow:
-      emit_tape_row(i);
-      next_call_++;
-      break;
-    case Kind::kTapeSet:
-      emit_tape_set(i);
-      next_call_++;
-      break;
-    case Kind::kMathCall:
-      emit_math_call(i);
-      next_call_++;
-      break;
-    default:
-      emit_control(i, position);
-      if (may_call(i)) next_call_++;
-  }
 }
 
-void Emitter::emit_compute(const Instruction& i, std::size_t position) {
-  switch (i.op) {
-    case Opcode::kConstant:
-      return;
-    case Opcode::kConvert:
-      return i.lanes > 1 ? emit_lanes_convert(i) : emit_convert(i);
-    case Opcode::kBitcast:
-      return i.lanes > 1 ? emit_lanes_bitcast(i) : emit_bitcast(i);
-    case Opcode::kEqual:
-    case Opcode::kNotEqual:
-    case Opcode::kLess:
-    case Opcode::kLessEqual:
-    case Opcode::kGreater:
-    case Opcode::kGreaterEqual:
-      return i.lanes > 1 ? emit_lanes_compare(i) : emit_compare(i);
-    case Opcode::kSelect:
-      if (i.lanes > 1) return emit_lanes_select(i);
-      return floating(i.type) ? emit_float_select(i, position) : emit_general_select(i, position);
-    default:
-      if (floating(i.type)) return emit_float(i);
-      return i.lanes > 1 ? emit_lanes_integer(i) : emit_integer(i);
-  }
+void Emitter::emit_stack_slot(const Instruction& i) {
+  const Reg64 to = general_result(i.result);
+  lea(to, ptr[rsp + (area_offset_ + static_cast<std::uint32_t>(i.bits))]);
+  finish(i.result, to);
+}
+
+void Emitter::emit_address(const Instruction& i) {
+  const Reg64 to = general_result(i.result);
+  lea(to, address_of(i));
+  finish(i.result, to);
 }
 
 }  // namespace rondo::native_code::x86

@@ -1,7 +1,4 @@
 // Writes the instructions of machine code whose units have registers or stack slots.
-//
-// Every sequence reads all of its operands before it writes its result, whose register may be that
-// of an operand with its last use there; multi-step results are built in scratch registers.
 #pragma once
 
 #if defined(RONDO_HAVE_XBYAK)
@@ -9,23 +6,20 @@
 #include <xbyak/xbyak.h>
 
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "lower/run_frame.h"
-#include "native/allocate.h"
+#include "native/emitter_base.h"
 #include "native/register_bits.h"
 #include "native/target.h"
 #include "native/x86/registers.h"
 
 namespace rondo::native_code::x86 {
 
-class Emitter : private Xbyak::CodeGenerator {
+class Emitter : private Xbyak::CodeGenerator, private EmitterBase<Emitter, Xbyak::Label> {
  public:
   /// Throws Xbyak::Error if `bytes` are too few.
   Emitter(const MachineCode& code, const LiveRanges& ranges, const Allocation& allocation,
@@ -42,6 +36,7 @@ class Emitter : private Xbyak::CodeGenerator {
   const FrameLayout& frame() const { return frame_; }
 
  private:
+  friend class EmitterBase<Emitter, Xbyak::Label>;
   using Type = lower::Type;  // the assembler has another Type
   using Reg64 = Xbyak::Reg64;
   using Reg32 = Xbyak::Reg32;
@@ -62,14 +57,8 @@ class Emitter : private Xbyak::CodeGenerator {
   static constexpr std::size_t kPoolBytes(std::size_t bytes) { return bytes / 4 / 64 * 64; }
 
   // emitter.cc: places, constants, moves
-  const Place& place_of(Unit u) const { return allocation_.places[ranges_.bundle_of[u]]; }
-  const UnitInfo& info(Unit u) const { return code_.units[u]; }
-  bool is_constant(Unit u) const { return info(u).constant; }
-  RegisterClass class_of(Unit u) const { return register_class_of(info(u), target_); }
   /// The register class of masks.
   bool avx512() const { return target_.has_masks(); }
-  /// Whether the result is used.
-  bool wanted(Unit u) const { return u != 0 && reads_[u] != 0; }
   static int bytes_of(lower::Type type, int lanes) {
     return lanes == 1 ? 16 : std::max(16, lanes * (wide(type) ? 8 : 4));
   }
@@ -99,11 +88,6 @@ class Emitter : private Xbyak::CodeGenerator {
   void load_immediate(const Reg64& to, std::uint64_t bits);
 
   // emit_moves.cc
-  struct Move {
-    Unit to, from;
-  };
-  /// All at once. `two` of the same place are no moves.
-  void move_all(std::vector<Move> moves);
   void move_one(Unit to, Unit from);
   void save_to_scratch(Unit u);
   void move_from_scratch(Unit to, Unit like);
@@ -114,22 +98,19 @@ class Emitter : private Xbyak::CodeGenerator {
   /// The frame from here on.
   void note_frame(const Reg64& base, std::uint32_t saved,
                   std::optional<std::uint32_t> in_memory_at = std::nullopt);
-  void emit_control(const Instruction& i, std::size_t position);
-  void emit_for_begin(const Instruction& i);
-  void emit_for_end(const Instruction& i);
-  void emit_repeat_begin(const Instruction& i);
-  void emit_repeat_end(const Instruction& i);
+  void bind(Label& label) { L(label); }
+  /// At a place from which jumping back is fast.
+  void bind_head(Label& head);
+  void jump(Label& target) { jmp(target); }
+  /// If the loop's index is below its upper limit, or if it is not.
+  void jump_by_index(const MachineLoop& loop, bool is_below, Label& target);
+  void advance_index(const MachineLoop& loop);
   void emit_trips_begin(const Instruction& i);
   void emit_trip(const Instruction& i);
   void emit_trips_end(const Instruction& i);
   void emit_lane_trips(const Instruction& i);
   void emit_poll(const Instruction& i);
   void compare_index(const MachineLoop& loop);
-  /// The initial values of the carries, or the results of a trip; together with other `moves`.
-  void move_to_carries(const MachineLoop& loop, Unit MachineCarry::*from,
-                       std::vector<Move> moves = {});
-  /// The results of one side of the branch.
-  void move_to_results(const MachineBranch& branch, Unit MachineBranch::Result::*from);
   void report_begin(const Instruction& i);
   void store_bits(const Reg64& base, std::uint64_t offset, Unit value);
   void store_state(std::uint64_t loop);
@@ -139,8 +120,6 @@ class Emitter : private Xbyak::CodeGenerator {
   void jump_where(bool holds, Unit predicate, std::size_t position, Label& target);
   void jump_by_floats(const Instruction& comparison, bool holds, Label& target);
   void jump_by_integers(lower::Opcode op, bool is_signed, Label& target);
-  void leave_unless(const Instruction& i, std::size_t position, Label& target);
-  bool is_fused(std::size_t position) const;
 
   // emit_calls.cc
   void save_registers(std::size_t call);
@@ -256,41 +235,24 @@ class Emitter : private Xbyak::CodeGenerator {
   void copy_in_loop(const Instruction& i);
   void emit_base(const Instruction& i);
 
-  void emit_one(const Instruction& i, std::size_t position);
-  void emit_compute(const Instruction& i, std::size_t position);
+  void begin_instruction(const Instruction& i);
+  void emit_stack_slot(const Instruction& i);
+  void emit_address(const Instruction& i);
+  void emit_fence() { sfence(); }
+  void emit_nothing() { nop(); }
+  std::uint32_t here() const { return static_cast<std::uint32_t>(getSize()); }
 
-  const MachineCode& code_;
-  const LiveRanges& ranges_;
-  const Allocation& allocation_;
-  const Target& target_;
   std::size_t bytes_;
   std::uint8_t* buffer_;
   std::size_t pool_at_;
   absl::flat_hash_map<std::pair<std::uint64_t, int>, std::size_t> pool_;
-  std::vector<std::uint32_t> reads_;  // for each unit
-  std::vector<std::uint32_t> positions_;
-  std::vector<RarePath> rare_paths_;
-  FrameLayout frame_;
 
-  struct OpenLoop {
-    Label head, exit;
-  };
-  std::deque<OpenLoop> open_loops_;
-  struct OpenIf {
-    Label otherwise, end;
-  };
-  std::deque<OpenIf> open_ifs_;
-  Label* passed_ = nullptr;  // after the next test or branch, which a kShortCircuitOr skips
-  std::vector<std::function<void()>> rare_;  // code after the function's last instruction
-  std::size_t next_call_ = 0;                // in Allocation::saved
   // The predicate of the scalar selects so far, which is in mask register 6 or scratch vector 2.
   Unit selecting_ = 0;
   std::size_t frame_bytes_ = 0;
   std::uint32_t area_offset_ = 0, pointers_offset_ = 0, call_area_ = 0;
   bool uses_wide_registers_ = false;
   Label leave_;
-  std::vector<std::unique_ptr<Label>> labels_;
-  Label* new_label() { return labels_.emplace_back(std::make_unique<Label>()).get(); }
 };
 
 }  // namespace rondo::native_code::x86

@@ -12,15 +12,6 @@ namespace {
 using lower::Opcode;
 using lower::Type;
 
-template <class F>
-TypeSet types_where(F&& holds) {
-  TypeSet types;
-  for (std::size_t t = 0; t < kTypes; t++) {
-    if (holds(static_cast<Type>(t))) types.add(static_cast<Type>(t));
-  }
-  return types;
-}
-
 bool converts(Type from, Type to, bool avx512) {
   if (from == to || from == Type::kPred || to == Type::kPred) return true;
   const bool from_float = floating(from), to_float = floating(to);
@@ -44,10 +35,11 @@ bool bitcasts(Type from, Type to, bool avx512) {
 /// Types of the results of an op on vectors.
 TypeSet types_of(Opcode code, bool avx512) {
   const auto with_integers = [](TypeSet integers) {
-    return types_where([&](Type t) { return floating(t) || t == Type::kPred || integers.has(t); });
+    return TypeSet::where(
+        [&](Type t) { return floating(t) || t == Type::kPred || integers.has(t); });
   };
-  const TypeSet narrow = types_where([](Type t) { return !floating(t) && !wide(t); });
-  const TypeSet all = types_where([](Type) { return true; });
+  const TypeSet narrow = TypeSet::where([](Type t) { return !floating(t) && !wide(t); });
+  const TypeSet all = TypeSet::where([](Type) { return true; });
   switch (code) {
     case Opcode::kConstant:
     case Opcode::kMathCall:
@@ -92,8 +84,8 @@ VectorOps vector_ops(bool avx512) {
     ops.of[code] = types_of(static_cast<Opcode>(code), avx512);
   for (std::size_t t = 0; t < kTypes; t++) {
     const auto from = static_cast<Type>(t);
-    ops.converts_to[t] = types_where([&](Type to) { return converts(from, to, avx512); });
-    ops.bitcasts_to[t] = types_where([&](Type to) { return bitcasts(from, to, avx512); });
+    ops.converts_to[t] = TypeSet::where([&](Type to) { return converts(from, to, avx512); });
+    ops.bitcasts_to[t] = TypeSet::where([&](Type to) { return bitcasts(from, to, avx512); });
   }
   return ops;
 }
@@ -126,7 +118,7 @@ Target make_target(bool avx512) {
     target.registers[static_cast<std::size_t>(RegisterClass::kMask)] = {.numbers = {1, 2, 3, 4, 5},
                                                                         .prefix = "k"};
     target.indexed_access =
-        types_where([](Type t) { return width_of(t) >= 4 && t != Type::kPointer; });
+        TypeSet::where([](Type t) { return width_of(t) >= 4 && t != Type::kPointer; });
     target.most_lane_stride = 1 << 26;  // 16 of them fit 32 bits
   }
 #if defined(RONDO_HAVE_XBYAK)
