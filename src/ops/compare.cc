@@ -107,11 +107,11 @@ std::unique_ptr<ir::Kernel> prepare_compare(const Node& node) {
                          [&]<class T>() { loop = element_loop<2, InTotalOrder<F>, T>(); });
     } else {
       constexpr bool orders = !takes_numbers<2, F, lower::Complex<lower::Scalar<float>>>;
-      for_kinds<orders ? kOrdered : kOrdered | kComplexes>(
-          dtype, [&]<class T>() { loop = element_loop<2, F, T>(); });
+      for_kinds<loop_kinds(orders ? kOrdered : kOrdered | kComplexes)>(
+          loop_dtype(dtype), [&]<class T>() { loop = element_loop<2, F, T>(); });
     }
   });
-  return elementwise_kernel(node, loop);
+  return compares_bits(node) ? elementwise_kernel(node, loop) : computing_kernel(node, loop);
 }
 
 Element compare_element(const ElementCall& c) {

@@ -44,11 +44,14 @@ void convert_loop(const std::byte* const* operands, std::byte* result, std::int6
 }
 
 std::unique_ptr<ir::Kernel> prepare_convert(const Node& node) {
+  const DType from = node.operand_type(0).dtype, to = node.type().dtype;
+  const DType loop_from = loop_dtype(from);
   ElementLoop loop = nullptr;
-  for_dtype(node.operand_type(0).dtype, [&]<class From>() {
-    for_dtype(node.type().dtype, [&]<class To>() { loop = convert_loop<From, To>; });
+  for_kinds<kAllKinds & ~kHalves>(loop_from, [&]<class From>() {
+    for_dtype(loop_from == from ? to : loop_dtype(to),
+              [&]<class To>() { loop = convert_loop<From, To>; });
   });
-  return elementwise_kernel(node, loop);
+  return computing_kernel(node, loop);
 }
 
 std::vector<Tensor> convert_jvp(const JvpCall& c) {
@@ -151,17 +154,18 @@ InferredTypes infer_reduce_precision(const InferContext& context) {
 std::unique_ptr<ir::Kernel> prepare_reduce_precision(const Node& node) {
   const DType dtype = node.type().dtype;
   const FloatBits from = bits_of(dtype);
-  ElementLoop loop;
+  std::unique_ptr<ir::Kernel> kernel;
   for_kinds<kSigned>(bits_dtype(dtype), [&]<class T>() {
-    loop = [from, to = node.attrs<ReducePrecisionAttributes>()](const std::byte* const* operands,
-                                                                std::byte* result, std::int64_t n) {
+    const auto loop = [from, to = node.attrs<ReducePrecisionAttributes>()](
+                          const std::byte* const* operands, std::byte* result, std::int64_t n) {
       const T* x = reinterpret_cast<const T*>(operands[0]);
       T* y = reinterpret_cast<T*>(result);
       RONDO_INDEPENDENT_TRIPS
       for (std::int64_t i = 0; i < n; i++) y[i] = reduced_bits(lower::Scalar<T>(x[i]), from, to).v;
     };
+    kernel = elementwise_kernel(node, loop);
   });
-  return elementwise_kernel(node, std::move(loop));
+  return kernel;
 }
 
 Element reduce_precision_element(const ElementCall& c) {

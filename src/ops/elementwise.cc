@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "ops/kernels/elementwise_kernels.h"
 
 namespace rondo::ops {
@@ -78,52 +77,6 @@ void check_elementwise(const InferContext& context, Kinds kinds) {
   for (std::size_t i = 1; i < context.operands.size(); i++)
     fits = fits && ir::type_of(context.operands[i]) == first;
   if (!fits) refuse(context, kinds);
-}
-
-namespace {
-
-class ElementwiseKernel final : public ir::Kernel {
- public:
-  std::size_t bytes() const noexcept override { return sizeof(*this); }
-  ElementwiseKernel(const Node& node, ElementLoop loop)
-      : loop_(std::move(loop)),
-        elements_(node.type().elements()),
-        result_width_(byte_width(node.type().dtype)) {
-    const DType to = node.type().dtype;
-    for (std::size_t i = 0; i < node.operands.size(); i++) {
-      const DType dtype = node.operand_type(i).dtype;
-      widths_.push_back(byte_width(dtype));
-      if (dtype == to || (widths_[i] == result_width_ && !is_pred(to)))
-        overwrites_ |= std::uint64_t{1} << i;
-    }
-  }
-
-  void run(ir::OperandPlaces operands, ir::ResultPlaces results, ir::Host& host) const override {
-    // Threshold: Elements between two polls; an element may take a libm call. Not measured.
-    constexpr std::int64_t kBlock = ir::Poller::kBlock / 8;
-    if (elements_ <= kBlock) return loop_(operands.data(), results[0], elements_);
-    absl::InlinedVector<const std::byte*, 3> from(operands.begin(), operands.end());
-    std::byte* to = results[0];
-    for (std::int64_t left = elements_; left > 0; left -= kBlock) {
-      loop_(from.data(), to, std::min(left, kBlock));
-      for (std::size_t i = 0; i < from.size(); i++) from[i] += kBlock * widths_[i];
-      to += kBlock * result_width_;
-      host.poll();
-    }
-  }
-  std::uint64_t overwrites(std::size_t) const override { return overwrites_; }
-
- private:
-  ElementLoop loop_;
-  std::int64_t elements_, result_width_;
-  absl::InlinedVector<std::int64_t, 3> widths_;
-  std::uint64_t overwrites_ = 0;
-};
-
-}  // namespace
-
-std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop) {
-  return std::make_unique<ElementwiseKernel>(node, std::move(loop));
 }
 
 Tensor unary_op(const OpDef& op, const Operand& x) {

@@ -53,6 +53,7 @@ inline constexpr Kinds kFloats = kHalves | kFullFloats;
 inline constexpr Kinds kInexact = kFloats | kComplexes;
 inline constexpr Kinds kNumbers = kIntegers | kInexact;
 inline constexpr Kinds kOrdered = kPreds | kIntegers | kFloats;
+inline constexpr Kinds kAllKinds = kPreds | kNumbers;
 
 constexpr Kinds kind_of(DType dtype) {
   return is_pred(dtype)               ? kPreds
@@ -72,11 +73,20 @@ constexpr DType bits_dtype(DType dtype) {
 void check_elementwise(const InferContext& context, Kinds kinds);
 
 /// Computes n elements; the result may be one of the operands.
-using ElementLoop =
-    std::function<void(const std::byte* const* operands, std::byte* result, std::int64_t n)>;
+using ElementLoop = void (*)(const std::byte* const* operands, std::byte* result, std::int64_t n);
 /// A kernel that runs a loop over dense operands, in blocks between which it polls. The result may
 /// take the place of any operand whose elements have its width.
-std::unique_ptr<ir::Kernel> elementwise_kernel(const Node& node, ElementLoop loop);
+std::unique_ptr<ir::Kernel> elementwise_kernel(
+    const Node& node,
+    std::function<void(const std::byte* const* operands, std::byte* result, std::int64_t n)> loop);
+/// The same, but if the operands are halves the loop is one of f32, from which a result in halves
+/// is rounded.
+std::unique_ptr<ir::Kernel> computing_kernel(const Node& node, ElementLoop loop);
+/// What such a loop computes in.
+constexpr DType loop_dtype(DType dtype) { return kind_of(dtype) == kHalves ? DType::kF32 : dtype; }
+constexpr Kinds loop_kinds(Kinds kinds) {
+  return kinds & kHalves ? (kinds & ~kHalves) | kFullFloats : kinds;
+}
 
 /// Calls f.template operator()<T>() for a dtype of `kinds`; for the others f is not even compiled.
 template <Kinds kinds, class F>
@@ -177,8 +187,7 @@ struct UsesFma {};
 /// Of functors with elements that are rare(x): these ask the C library, which would keep the others
 /// from being computed in vectors.
 template <class F, class T>
-concept HasRareElements = std::is_floating_point_v<Computed<T>> &&
-    requires(lower::Scalar<Computed<T>> x) {
+concept HasRareElements = std::is_floating_point_v<T> && requires(lower::Scalar<T> x) {
   F::rare(x);
 };
 
@@ -208,22 +217,7 @@ RONDO_PART_OF_LOOP inline void compute_elements(const std::byte* const* operands
   [[maybe_unused]] const T* b = arity > 1 ? reinterpret_cast<const T*>(operands[1]) : nullptr;
   [[maybe_unused]] const T* c = arity > 2 ? reinterpret_cast<const T*>(operands[2]) : nullptr;
   R* to = reinterpret_cast<R*>(result);
-  if constexpr (std::is_base_of_v<UsesFma, F> && is_half<T>) {
-    // Conversions are calls: apart from them the rest is computed in vectors.
-    constexpr std::int64_t kBlock = 64;
-    const T* const from[] = {a, b, c};
-    float x[arity][kBlock], y[kBlock];
-    const std::byte* places[arity];
-    for (int k = 0; k < arity; k++) places[k] = reinterpret_cast<const std::byte*>(x[k]);
-    for (std::int64_t at = 0; at < n; at += kBlock) {
-      const std::int64_t count = std::min(kBlock, n - at);
-      for (int k = 0; k < arity; k++) {
-        for (std::int64_t i = 0; i < count; i++) x[k][i] = static_cast<float>(from[k][at + i]);
-      }
-      compute_elements<arity, F, float>(places, reinterpret_cast<std::byte*>(y), count);
-      for (std::int64_t i = 0; i < count; i++) to[at + i] = R(y[i]);
-    }
-  } else if constexpr (HasRareElements<F, T>) {
+  if constexpr (HasRareElements<F, T>) {
     compute_with_rare_elements<F>(a, to, n);
   } else {
     RONDO_INDEPENDENT_TRIPS
@@ -257,7 +251,7 @@ inline bool has_fma_loops() { return cpu().avx2; }
 template <int arity, class F, class T>
 ElementLoop element_loop() {
 #ifdef __x86_64__
-  if constexpr (std::is_base_of_v<UsesFma, F> && std::is_floating_point_v<Computed<T>>) {
+  if constexpr (std::is_base_of_v<UsesFma, F> && std::is_floating_point_v<T>) {
     if (has_fma_loops()) return fma_loop<arity, F, T>;
   }
 #endif
@@ -267,9 +261,9 @@ ElementLoop element_loop() {
 template <int arity, class F, Kinds kinds>
 std::unique_ptr<ir::Kernel> prepare_elementwise(const Node& node) {
   ElementLoop loop = nullptr;
-  for_kinds<kinds>(node.operand_type(0).dtype,
-                   [&]<class T>() { loop = element_loop<arity, F, T>(); });
-  return elementwise_kernel(node, loop);
+  for_kinds<loop_kinds(kinds)>(loop_dtype(node.operand_type(0).dtype),
+                               [&]<class T>() { loop = element_loop<arity, F, T>(); });
+  return computing_kernel(node, loop);
 }
 
 /// The dtypes for which the functor is element code.
