@@ -24,6 +24,7 @@ LaneBlocks::LaneBlocks(Expander& expander, std::size_t begin, std::size_t end)
                                      [](const auto& open) { return open.independent; });
   if (goes_once && (e_.open_.empty() || lanes_.known_count.value_or(0) >= kLongRow))
     streams_ = lane_streams(program_, plan_.facts(), begin, end);
+  streams_.stores = streams_.stores && e_.target_.streams_stores;
 }
 
 void LaneBlocks::run() {

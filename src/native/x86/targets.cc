@@ -109,6 +109,7 @@ Target make_target(bool avx512) {
       .names = kGeneral};
   target.registers[static_cast<std::size_t>(RegisterClass::kVector)] = vectors(avx512 ? 32 : 16);
   target.vector_bytes = avx512 ? 64 : 32;
+  target.streams_stores = true;
   target.index_scales = 1 | 2 | 4 | 8;
   target.vectors = vector_ops(avx512);
   target.fused = {.extremes = true, .select_by_other_width = avx512, .under_mask = avx512};
