@@ -158,7 +158,8 @@ struct Target {
   std::array<RegisterFile, 3> registers = {};
   int vector_bytes = 0;       // of the widest vectors
   int cache_line_bytes = 64;  // for which one prefetch each is enough
-  /// Whether vectors can be stored past the caches. Later stores overtake such ones without a fence.
+  /// Whether vectors can be stored past the caches. Later stores overtake such ones without a
+  /// fence.
   bool streams_stores = false;
   /// Gathers and scatters: the types that have them with one index per lane, and the stride in
   /// bytes below which lanes use them.

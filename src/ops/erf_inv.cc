@@ -1,5 +1,6 @@
 // The inverse of the error function: the polynomials of M. Giles, "Approximating the erfinv
 // function", GPU Computing Gems 2, 2010, in w = -log(1 - x^2), with the coefficients that XLA uses.
+// 1 - x^2 is (1 - x)(1 + x), which next to 1 and -1 has only the error of the product.
 #include "ops/erf_inv.h"
 
 #include <array>
@@ -70,7 +71,7 @@ struct ErfInv : UsesFma {
         sum = multiply_add(sum, at, N::of(coefficients[i]));
       return sum;
     };
-    const N w = -lower::math::log1p(-x * x), root = sqrt(w);
+    const N w = -lower::math::log((N::of(1) - x) * (N::of(1) + x)), root = sqrt(w);
     N factor = N::of(0);
     if constexpr (N::kWide) {
       const N tail = select(w < N::of(16), horner(kDoubleMiddle, root - N::of(3.25)),
@@ -88,7 +89,7 @@ Tensor formula(std::span<const Tensor> operands) {
   const Tensor& x = operands[0];
   const bool single = x.dtype() == DType::kF32;
   auto number = [&](double c) { return Operand(c).as(x.dtype()); };
-  const Tensor w = -log1p(-x * x), root = sqrt(w);
+  const Tensor w = -log((1 - x) * (1 + x)), root = sqrt(w);
   auto centre = [&] {
     return single ? polynomial(kSingleCentre, w - 2.5, number)
                   : polynomial(kDoubleCentre, w - 3.125, number);
