@@ -115,6 +115,14 @@ const std::vector<Helper>& helpers() {
        "  const int places = by < $W ? (int)by : $W - 1;\n"
        "  return ($T)(a >> ($W - 1) ? ~(($T)~a >> places) : a >> places);\n"
        "}\n"},
+      // Compilers have one instruction for it.
+      {"rotate_left",
+       Of::kInteger,
+       {},
+       "static $T rotate_left_$N($T a, $T by) {\n"
+       "  const unsigned left = (unsigned)by % $W;\n"
+       "  return ($T)(($V)a << left | ($U)a >> ($W - left) % $W);\n"
+       "}\n"},
       {"popcount",
        Of::kInteger,
        {},

@@ -313,6 +313,8 @@ Expression Writer::binary(const Op& op, Type type) {
     case Opcode::kXor:
       if (type == Type::kPred) return plain("!=", kRelation, false);
       return plain("^", kBits, false);
+    case Opcode::kRotateLeft:
+      return call(helpers_.use("rotate_left", type), {op.a, op.b});
     default:
       return shift(op, type);
   }

@@ -143,7 +143,7 @@ template <Opcode code, class T>
 inline constexpr bool has_binary =
     code == Opcode::kAnd || code == Opcode::kOr || code == Opcode::kXor ? std::is_integral_v<T>
     : code == Opcode::kShiftLeft || code == Opcode::kShiftRightLogical ||
-            code == Opcode::kShiftRightArithmetic
+            code == Opcode::kShiftRightArithmetic || code == Opcode::kRotateLeft
         ? is_integer_type<T>
     : code == Opcode::kMin || code == Opcode::kMax || code == Opcode::kAdd ||
             code == Opcode::kMultiply
@@ -203,10 +203,13 @@ T binary(T given_a, T given_b) {
       return by < width ? static_cast<T>(static_cast<Wrapping<T>>(a) << by) : T(0);
     } else if constexpr (code == Opcode::kShiftRightLogical) {
       return by < width ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) >> by) : T(0);
-    } else {
-      static_assert(code == Opcode::kShiftRightArithmetic);
+    } else if constexpr (code == Opcode::kShiftRightArithmetic) {
       return static_cast<T>(static_cast<std::make_signed_t<T>>(a) >>
                             (by < width ? static_cast<unsigned>(by) : width - 1));
+    } else {
+      static_assert(code == Opcode::kRotateLeft);
+      return static_cast<T>(
+          std::rotl(static_cast<std::make_unsigned_t<T>>(a), static_cast<int>(by % width)));
     }
   }
 }
@@ -252,7 +255,7 @@ bool for_binary(Opcode code, F&& f) {
   return for_one_of<Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kDivide,
                     Opcode::kRemainder, Opcode::kMin, Opcode::kMax, Opcode::kAnd, Opcode::kOr,
                     Opcode::kXor, Opcode::kShiftLeft, Opcode::kShiftRightLogical,
-                    Opcode::kShiftRightArithmetic>(code, f);
+                    Opcode::kShiftRightArithmetic, Opcode::kRotateLeft>(code, f);
 }
 
 template <class F>

@@ -15,12 +15,14 @@ Builder::Builder() {
   program_.types.push_back(Type::kPred);  // of kNone
   bits_.push_back(0);
   is_constant_.push_back(false);
+  made_at_.push_back(0);
 }
 
 void Builder::reserve(std::size_t ops) {
   program_.code.reserve(ops);
   program_.types.reserve(ops);
   bits_.reserve(ops);
+  made_at_.reserve(ops);
   is_constant_.reserve(ops);
   values_.reserve(ops);
   made_.reserve(ops);
@@ -40,6 +42,7 @@ Value Builder::define(Type type) {
   program_.types.push_back(type);
   bits_.push_back(0);
   is_constant_.push_back(false);
+  made_at_.push_back(0);
   if (!program_.locations.empty()) program_.location_of.push_back(location_);
   return value;
 }
@@ -215,6 +218,28 @@ std::optional<Value> Builder::quotient_by_power_of_two(Opcode code, Type type, V
   return divides ? quotient : subtract(a, binary(Opcode::kShiftLeft, quotient, by(shift)));
 }
 
+/// The op that emit() has written for a value, unless the caller has moved it since.
+const Op* Builder::maker(Value value) const {
+  const std::size_t at = made_at_[value];
+  if (at >= program_.code.size() || program_.code[at].result != value) return nullptr;
+  return &program_.code[at];
+}
+
+/// The two parts of a number that shifts in opposite directions leave, which have no bit in common.
+std::optional<Value> Builder::rotation(Opcode code, Type type, Value a, Value b) {
+  if (code != Opcode::kOr && code != Opcode::kXor && code != Opcode::kAdd) return std::nullopt;
+  const Op *left = maker(a), *right = maker(b);
+  if (left == nullptr || right == nullptr) return std::nullopt;
+  if (left->code != Opcode::kShiftLeft) std::swap(left, right);
+  if (left->code != Opcode::kShiftLeft || right->code != Opcode::kShiftRightLogical ||
+      left->a != right->a || !is_constant_[left->b] || !is_constant_[right->b])
+    return std::nullopt;
+  const auto bits = static_cast<std::uint64_t>(8 * width(type));
+  const std::uint64_t by = bits_[left->b];
+  if (by >= bits || bits_[right->b] != bits - by) return std::nullopt;
+  return emit(Opcode::kRotateLeft, type, type, left->a, left->b, kNone, 0);
+}
+
 Value Builder::emit(Opcode code, Type type, Type from, Value a, Value b, Value c,
                     std::uint64_t bits) {
   if (info(code).commutative && a > b) std::swap(a, b);
@@ -225,6 +250,7 @@ Value Builder::emit(Opcode code, Type type, Type from, Value a, Value b, Value c
   const Value result = define(type);
   found->second = result;
   made_.push_back(key);
+  made_at_[result] = static_cast<std::uint32_t>(program_.code.size());
   program_.code.push_back({code, type, from, result, a, b, c, bits});
   return result;
 }
@@ -250,6 +276,7 @@ Value Builder::binary(Opcode code, Value a, Value b) {
                                     type_name(type(a)), type_name(type(b))));
   if (type(a) == Type::kPred) code = of_preds(code);
   if (const auto same = simplified(code, type(a), a, b)) return *same;
+  if (const auto turned = rotation(code, type(a), a, b)) return *turned;
   if (!is_constant_[a]) {
     if (const auto quotient = quotient_by_power_of_two(code, type(a), a, b)) return *quotient;
   }

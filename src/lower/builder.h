@@ -170,6 +170,8 @@ class Builder {
   std::optional<std::uint64_t> fold(Opcode code, Type type, Type from, Value a, Value b, Value c);
   std::optional<Value> simplified(Opcode code, Type type, Value a, Value b);
   std::optional<Value> quotient_by_power_of_two(Opcode code, Type type, Value a, Value b);
+  std::optional<Value> rotation(Opcode code, Type type, Value a, Value b);
+  const Op* maker(Value value) const;
   void open(Opcode code, std::uint32_t index, std::uint32_t loop = kNoLoop);
   Scope close(Opcode opened);
   void forget(std::size_t known);
@@ -184,8 +186,9 @@ class Builder {
   Functions functions_ = Functions::kInlined;
   Program program_;
   std::vector<Op> prologue_;
-  std::vector<std::uint64_t> bits_;  // of each value
-  std::vector<bool> is_constant_;    // of each value
+  std::vector<std::uint64_t> bits_;     // of each value
+  std::vector<bool> is_constant_;       // of each value
+  std::vector<std::uint32_t> made_at_;  // of each value: where emit() has put its op
   absl::flat_hash_map<Key, Value> values_;
   std::vector<Key> made_;  // in order, to be forgotten when their scope closes
   std::vector<Scope> scopes_;

@@ -36,6 +36,7 @@ const OpcodeInfo& info(Opcode code) noexcept {
       {"shift_left", kBinary, 2},
       {"shift_right_logical", kBinary, 2},
       {"shift_right_arithmetic", kBinary, 2},
+      {"rotate_left", kBinary, 2},
       {"equal", kCompare, 2, true},
       {"not_equal", kCompare, 2, true},
       {"less", kCompare, 2},

@@ -15,9 +15,9 @@
 //   defined outside is the same for all lanes. Lanes are independent and may run in any order, W at
 //   a time, unless Lanes::ascending is set. There is no kLanes inside a kLanes.
 // - Arithmetic is that of ir/record.h: integers wrap; division by zero gives all ones, remainder by
-//   zero the dividend; shifts by the width or more give 0, arithmetic ones the sign; floats are
-//   IEEE 754, each op rounds once; f16 and bf16 are computed in f32 and rounded by each op; kMin
-//   and kMax propagate NaN and order -0 below 0.
+//   zero the dividend; shifts by the width or more give 0, arithmetic ones the sign; rotations are
+//   by the amount modulo the width; floats are IEEE 754, each op rounds once; f16 and bf16 are
+//   computed in f32 and rounded by each op; kMin and kMax propagate NaN and order -0 below 0.
 // - Memory: places in the arena, arguments, results and constants are 64-byte aligned and do not
 //   overlap. Addresses are in bytes and have been clamped by the program itself.
 #pragma once
@@ -96,6 +96,7 @@ enum class Opcode : std::uint8_t {
   kShiftLeft,
   kShiftRightLogical,
   kShiftRightArithmetic,
+  kRotateLeft,
   // Two operands of `from`, a pred. Floats: false where one is NaN, but kNotEqual true.
   kEqual,
   kNotEqual,

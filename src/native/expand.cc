@@ -97,6 +97,30 @@ Unit Expander::compute(Opcode op, Type type, int lanes, Unit a, Unit b, Unit c) 
   return add(i).result;
 }
 
+void Expander::add_computation(Instruction i) {
+  const FusedForms& fused = target_.fused;
+  const TypeSet& rotations = i.lanes > 1 ? fused.rotations_of_lanes : fused.rotations;
+  if (i.op == Opcode::kRotateLeft && !(rotations.has(i.type) && out_.units[i.b].constant)) {
+    const auto bits = static_cast<std::uint64_t>(8 * width_of(i.type));
+    const auto number = [&](std::uint64_t value) { return constant(i.type, value, i.lanes); };
+    const auto of_lanes = [&](Opcode op, Unit a, Unit b) {
+      return compute(op, i.type, i.lanes, a, b);
+    };
+    Unit left, right;
+    if (out_.units[i.b].constant) {
+      const std::uint64_t by = out_.units[i.b].bits % bits;
+      left = number(by), right = number(bits - by);
+    } else {
+      left = of_lanes(Opcode::kAnd, i.b, number(bits - 1));
+      right = of_lanes(Opcode::kSubtract, number(bits), left);
+    }
+    i.b = of_lanes(Opcode::kShiftRightLogical, i.a, right);
+    i.a = of_lanes(Opcode::kShiftLeft, i.a, left);
+    i.op = Opcode::kOr;
+  }
+  add(i);
+}
+
 std::uint64_t Expander::add_address(MachineAddress address) {
   out_.addresses.push_back(std::move(address));
   return out_.addresses.size() - 1;
@@ -310,7 +334,7 @@ void Expander::expand(const lower::Op& op) {
   if (op.b != lower::kNone) i.b = unit_of(op.b);
   if (op.c != lower::kNone) i.c = unit_of(op.c);
   i.result = define(op.result);
-  add(i);
+  add_computation(i);
 }
 
 void Expander::expand_control(const lower::Op& op) {

@@ -50,6 +50,8 @@ class Expander {
   /// Instructions from here on have the location of the op, if that is known.
   void locate(const lower::Op& op);
   Unit compute(lower::Opcode op, lower::Type type, int lanes, Unit a, Unit b = 0, Unit c = 0);
+  /// Adds an op on values. Rotations that the target lacks become shifts.
+  void add_computation(Instruction i);
   std::uint64_t add_address(MachineAddress address);
   MachineAddress address_of(std::uint64_t number) const;
   Unit pointer_to(std::uint64_t address);

@@ -183,7 +183,7 @@ void LaneBlocks::expand_vector(const lower::Op& op, int u) {
   if (lower::info(op.code).commutative && known(op.a) && !known(op.b)) std::swap(i.a, i.b);
   if (op.code == Opcode::kMultiply && known(op.a) != known(op.b))
     multiply_by_shift(i, *(known(op.a) ? known(op.a) : known(op.b)));
-  e_.add(i);
+  e_.add_computation(i);
 }
 
 std::optional<std::uint64_t> LaneBlocks::known(Value v) const {

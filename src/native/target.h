@@ -90,6 +90,8 @@ struct FusedForms {
   bool adds_in_place = false;
   /// A comparison, or arithmetic on two operands, under a mask (`Instruction::mask`).
   bool under_mask = false;
+  /// Rotations by a constant, in scalar code and in lanes. Others are two shifts.
+  TypeSet rotations = {}, rotations_of_lanes = {};
 };
 
 /// In cycles. Decides how many vectors a block has, so that they overlap.

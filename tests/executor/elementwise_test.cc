@@ -3,6 +3,7 @@
 #include "ops/elementwise.h"
 
 #include <array>
+#include <bit>
 
 #include "executor/agreement.h"
 #include "support/program_generator.h"
@@ -32,6 +33,53 @@ Literal awkward(Dice& dice, const TensorType& type) {
   const Tensor real = convert(Tensor(Literal::from(chosen, type.shape)),
                               is_complex(type.dtype) ? DType::kF64 : type.dtype);
   return convert(real, type.dtype).eval();
+}
+
+/// Of `n` elements by each amount, in the three ways in which they are written.
+template <class T>
+void expect_rotations(std::int64_t n) {
+  using U = std::make_unsigned_t<T>;
+  constexpr int kBits = 8 * sizeof(T);
+  const TensorType type{dtype_of<T>, n == 1 ? Shape() : Shape{n}};
+  SCOPED_TRACE(::testing::Message() << type);
+  const Function f = trace(
+      [](Tensor x) {
+        std::vector<Tensor> turned;
+        for (int by = 1; by < kBits; by++) {
+          const Tensor high = shift_left(x, static_cast<T>(by)),
+                       low = shift_right_logical(x, static_cast<T>(kBits - by));
+          turned.push_back(by % 3 == 0 ? high | low : by % 3 == 1 ? low ^ high : high + low);
+        }
+        return turned;
+      },
+      type);
+  EXPECT_EQ(Lowered(f).count(lower::Opcode::kRotateLeft), kBits - 1);
+  EXPECT_EQ(Lowered(f).count(lower::Opcode::kShiftLeft), 0);
+  Literal x = Literal::uninitialized(type);
+  std::uint64_t bits = 0x9e3779b97f4a7c15;
+  for (T& element : x.mutable_data<T>()) element = static_cast<T>(bits *= 0xd1342543de82ef95);
+  for (const Executor executor : {Executor::kBytecode, Executor::kCompiled}) {
+    const std::vector<Literal> got = compile(f, {.executor = executor}).run({x});
+    for (int by = 1; by < kBits; by++) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); i++)
+        ASSERT_EQ(got[static_cast<std::size_t>(by) - 1].data<T>()[i],
+                  static_cast<T>(std::rotl(static_cast<U>(x.data<T>()[i]), by)))
+            << "by " << by;
+    }
+  }
+}
+
+TEST(Elementwise, ShiftsInOppositeDirectionsAreRotations) {
+  for (const std::int64_t n : {1, 67}) {
+    expect_rotations<std::int8_t>(n);
+    expect_rotations<std::int16_t>(n);
+    expect_rotations<std::int32_t>(n);
+    expect_rotations<std::int64_t>(n);
+    expect_rotations<std::uint8_t>(n);
+    expect_rotations<std::uint16_t>(n);
+    expect_rotations<std::uint32_t>(n);
+    expect_rotations<std::uint64_t>(n);
+  }
 }
 
 TEST(Elementwise, ComparisonsChoicesAndConversions) {

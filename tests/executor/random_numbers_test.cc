@@ -23,6 +23,13 @@ TEST(RandomNumbers, HaveTheReferencesBits) {
   }
 }
 
+TEST(RandomNumbers, AreMadeOfRotations) {
+  const Lowered drawn(trace([](Tensor key) { return random::bits(key, u32({1000})); }, u32({2})));
+  // Of two pairs of groups of four rounds, in a loop, and of a last group.
+  EXPECT_GE(drawn.count(lower::Opcode::kRotateLeft), 12);
+  EXPECT_EQ(drawn.count(lower::Opcode::kShiftLeft), 0);
+}
+
 TEST(RandomNumbers, NormalOnesAreCloseToTheReferences) {
   const Function drawn = trace(
       [](Tensor key) {

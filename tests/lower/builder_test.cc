@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -73,6 +74,45 @@ TEST(Builder, PutsConstantIndicesIntoTheOffset) {
   EXPECT_EQ(address.offset, 28);
   ASSERT_EQ(address.terms.size(), 1u);
   EXPECT_EQ(address.terms[0].stride, 4);
+}
+
+const Op& maker_of(Builder& b, Value value) {
+  return *std::ranges::find(b.program().code, value, &Op::result);
+}
+
+TEST(Builder, MakesARotationOfShiftsInOppositeDirections) {
+  for (const Type type : {Type::kS8, Type::kU16, Type::kS32, Type::kU32, Type::kS64, Type::kU64}) {
+    const double bits = 8.0 * static_cast<double>(width(type));
+    for (const Opcode joins : {Opcode::kOr, Opcode::kXor, Opcode::kAdd}) {
+      for (const bool left_first : {false, true}) {
+        Builder b;
+        const Value x = unknown(b, type);
+        const Value left = b.binary(Opcode::kShiftLeft, x, b.number(type, 3));
+        const Value right = b.binary(Opcode::kShiftRightLogical, x, b.number(type, bits - 3));
+        const Op op =
+            maker_of(b, left_first ? b.binary(joins, left, right) : b.binary(joins, right, left));
+        EXPECT_EQ(op.code, Opcode::kRotateLeft);
+        EXPECT_EQ(op.a, x);
+        EXPECT_EQ(op.b, b.number(type, 3));
+      }
+    }
+  }
+}
+
+TEST(Builder, KeepsShiftsThatAreNoRotation) {
+  Builder b;
+  const Value x = unknown(b, Type::kS32), y = unknown(b, Type::kS32);
+  const auto shift = [&](Opcode code, Value of, double by) {
+    return b.binary(code, of, b.number(Type::kS32, by));
+  };
+  const Value left = shift(Opcode::kShiftLeft, x, 3);
+  const Value others[] = {
+      shift(Opcode::kShiftRightLogical, x, 28), shift(Opcode::kShiftRightArithmetic, x, 29),
+      shift(Opcode::kShiftRightLogical, y, 29), shift(Opcode::kShiftLeft, x, 29),
+      b.binary(Opcode::kShiftRightLogical, x, y)};
+  for (const Value other : others) EXPECT_EQ(maker_of(b, b.bit_or(left, other)).code, Opcode::kOr);
+  // Bits in common do not add up.
+  EXPECT_EQ(maker_of(b, b.subtract(left, others[0])).code, Opcode::kSubtract);
 }
 
 TEST(Builder, RefusesOperandsOfTwoTypes) {

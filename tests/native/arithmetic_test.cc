@@ -4,7 +4,9 @@
 #include <random>
 
 #include "lower/opcodes.h"
+#include "lower/passes/dead_code.h"
 #include "native/run_native.h"
+#include "support/native_steps.h"
 
 namespace rondo::native_code {
 namespace {
@@ -153,7 +155,7 @@ TEST_F(NativeArithmetic, UnaryOps) {
 
 TEST_F(NativeArithmetic, BinaryOps) {
   for (Type type : kAllTypes) {
-    for_opcodes(Opcode::kAdd, Opcode::kShiftRightArithmetic, [&](Opcode op) {
+    for_opcodes(Opcode::kAdd, Opcode::kRotateLeft, [&](Opcode op) {
       if (!has(op, type)) return;
       expect_elementwise(
           type, type, all_pairs(type), name_of(op),
@@ -175,6 +177,55 @@ TEST_F(NativeArithmetic, ConstantsAsOperands) {
               return p.binary(op, x, p.constant(type, constant));
             },
             [&](std::uint64_t x, std::uint64_t) { return host(op, type, x, constant); });
+      }
+    }
+  }
+}
+
+constexpr Type kIntegers[] = {Type::kS8, Type::kS16, Type::kS32, Type::kS64,
+                              Type::kU8, Type::kU16, Type::kU32, Type::kU64};
+
+TEST_F(NativeArithmetic, RotationsByEachConstant) {
+  for (const Type type : kIntegers) {
+    const auto bits = static_cast<std::uint64_t>(8 * lower::width(type));
+    for (std::uint64_t by = 0; by <= bits; by++) {
+      expect_elementwise(
+          type, type, same_pairs(type), "rotation by " + std::to_string(by),
+          [&](TestProgram& p, Value x, Value) {
+            return p.binary(Opcode::kRotateLeft, x, p.constant(type, by));
+          },
+          [&](std::uint64_t x, std::uint64_t) {
+            const std::uint64_t all = bits == 64 ? ~0ull : (1ull << bits) - 1;
+            const std::uint64_t lower = by % bits == 0 ? 0 : (x & all) >> (bits - by % bits);
+            return (x << by % bits | lower) & all;
+          });
+    }
+  }
+}
+
+TEST_F(NativeArithmetic, RotationsAreOneStepWhereTheTargetHasThem) {
+  for (const Target* target : targets()) {
+    for (const Type type : kIntegers) {
+      for (const bool lanes : {false, true}) {
+        TestProgram p;
+        const Value x = p.argument(0), z = p.result(0), trips = p.index(64);
+        const std::uint32_t loop =
+            lanes ? p.begin_lanes(trips) : p.begin_for(p.index(0), trips, 1, {});
+        const Value i = lanes ? p.program().lanes[loop].index : p.program().fors[loop].index;
+        const Value a = p.load_at(type, x, i, lower::width(type));
+        const Value turned =
+            p.bit_xor(p.binary(Opcode::kShiftRightLogical, a, p.number(type, 5)),
+                      p.binary(Opcode::kShiftLeft, a,
+                               p.number(type, 8.0 * static_cast<double>(lower::width(type)) - 5)));
+        p.store_at(turned, z, i, lower::width(type));
+        lanes ? p.end_lanes() : p.end_for({});
+        lower::Program program = p.finish();
+        lower::remove_dead_code(program);
+        const Steps made = steps(program, target);
+        const TypeSet& has = lanes ? target->fused.rotations_of_lanes : target->fused.rotations;
+        EXPECT_EQ(count(made, computes(Opcode::kRotateLeft)) > 0, has.has(type));
+        EXPECT_EQ(count(made, computes(Opcode::kShiftLeft)) > 0, !has.has(type));
+        EXPECT_EQ(count(made, computes(Opcode::kOr)) > 0, !has.has(type));
       }
     }
   }

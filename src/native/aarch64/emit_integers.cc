@@ -56,6 +56,8 @@ void Emitter::emit_integer(const Instruction& i) {
     case Opcode::kShiftRightLogical:
     case Opcode::kShiftRightArithmetic:
       return emit_shift(i);
+    case Opcode::kRotateLeft:
+      return emit_rotation(i);
     case Opcode::kMin:
     case Opcode::kMax:
       return emit_min_or_max(i);
@@ -302,6 +304,15 @@ void Emitter::shift_by_constant(const Instruction& i) {
     Ubfx(r, a, shift, bits - shift);
   }
   normalize(i.type, to, to);
+  finish(i.result, to);
+}
+
+/// By a constant, of 32 or 64 bits.
+void Emitter::emit_rotation(const Instruction& i) {
+  const auto bits = static_cast<std::uint64_t>(bits_of(i.type));
+  const Register to = general_result(i.result);
+  Ror(sized(i.type, to), sized(i.type, general(i.a, 0)),
+      static_cast<unsigned>(-info(i.b).bits % bits));
   finish(i.result, to);
 }
 

@@ -67,6 +67,8 @@ void Emitter::emit_lanes_integer(const Instruction& i) {
     case Opcode::kShiftRightLogical:
     case Opcode::kShiftRightArithmetic:
       return emit_lanes_shift(i);
+    case Opcode::kRotateLeft:
+      return rotate_lanes(i);
     case Opcode::kPopcount:
     case Opcode::kCountLeadingZeros:
       return count_bits_of_lanes(i);
@@ -190,6 +192,19 @@ void Emitter::emit_lanes_shift(const Instruction& i) {
   }
   if (width_of(i.type) < 4) normalize_lanes(i.type, to, to);
   finish(i.result, to);
+}
+
+/// By a constant, of 4 or 8 bytes: shifted to the left, with the upper bits inserted below.
+void Emitter::rotate_lanes(const Instruction& i) {
+  const int bits = wide(i.type) ? 64 : 32;
+  const auto by = static_cast<int>(info(i.b).bits % static_cast<std::uint64_t>(bits));
+  const VRegister a = vector_of(i.a, 0), to = vector_result(i.result, 2);
+  if (by == 0) return finish(i.result, a);
+  const bool in_place = to.GetCode() == a.GetCode();
+  const VRegister x = in_place ? shaped(i.type, i.lanes, scratch_vector(2)) : to;
+  Shl(x, a, by);
+  Sri(x, a, bits - by);
+  finish(i.result, x);
 }
 
 // A pred adds up by or, multiplies by and.

@@ -131,6 +131,7 @@ class Emitter : private vixl::aarch64::MacroAssembler,
   void divide_signed(std::int64_t by);
   void emit_shift(const Instruction& i);
   void shift_by_constant(const Instruction& i);
+  void emit_rotation(const Instruction& i);
   void normalize(Type type, const Register& to, const Register& from);
   void emit_general_select(const Instruction& i, std::size_t position);
   void emit_compare(const Instruction& i);
@@ -160,6 +161,7 @@ class Emitter : private vixl::aarch64::MacroAssembler,
   void emit_lane_value(const Instruction& i);
   void emit_lanes_integer(const Instruction& i);
   void emit_lanes_shift(const Instruction& i);
+  void rotate_lanes(const Instruction& i);
   void emit_lanes_compare(const Instruction& i);
   void emit_lanes_select(const Instruction& i);
   void emit_lanes_pred(const Instruction& i);

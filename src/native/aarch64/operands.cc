@@ -23,7 +23,7 @@ namespace {
 
 bool is_shift(Opcode op) {
   return op == Opcode::kShiftLeft || op == Opcode::kShiftRightLogical ||
-         op == Opcode::kShiftRightArithmetic;
+         op == Opcode::kShiftRightArithmetic || op == Opcode::kRotateLeft;
 }
 
 /// Of an instruction that adds or subtracts 12 bits, perhaps shifted by 12.

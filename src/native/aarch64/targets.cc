@@ -64,6 +64,7 @@ TypeSet types_of(Opcode code) {
     case Opcode::kShiftLeft:
     case Opcode::kShiftRightLogical:
     case Opcode::kShiftRightArithmetic:
+    case Opcode::kRotateLeft:
     case Opcode::kPopcount:
       return integers;
     case Opcode::kCountLeadingZeros:
@@ -111,7 +112,11 @@ Target make_target() {
   add_numbers(vectors, kFirstKeptVector, kLastKeptVector);
   target.vector_bytes = 16;
   target.vectors = vector_ops();
-  target.fused = {.select_by_other_width = true, .adds_in_place = true};
+  const TypeSet rotations = {Type::kS32, Type::kU32, Type::kS64, Type::kU64};
+  target.fused = {.select_by_other_width = true,
+                  .adds_in_place = true,
+                  .rotations = rotations,
+                  .rotations_of_lanes = rotations};
   target.costs = {
       .float_latency = 4, .compare_latency = 2, .integer_latency = 2, .vector_units = 2};
 #if defined(RONDO_HAVE_VIXL)

@@ -47,6 +47,8 @@ void Emitter::emit_integer(const Instruction& i) {
     case Opcode::kShiftRightLogical:
     case Opcode::kShiftRightArithmetic:
       return emit_shift(i);
+    case Opcode::kRotateLeft:
+      return emit_rotation(i);
     case Opcode::kMin:
     case Opcode::kMax: {
       if (i.bits == kClamps) return emit_clamped_index(i);
@@ -318,6 +320,15 @@ void Emitter::shift_by_constant(const Instruction& i) {
     sar(r, static_cast<int>(by));
   }
   normalize(i.type, to);
+  finish(i.result, to);
+}
+
+/// By a constant, of 32 or 64 bits.
+void Emitter::emit_rotation(const Instruction& i) {
+  const int bits = bits_of(i.type);
+  const auto right = static_cast<std::uint8_t>(-info(i.b).bits % static_cast<std::uint64_t>(bits));
+  const Reg64 to = general_result(i.result), a = general(i.a, 0);
+  wide(i.type) ? rorx(to, a, right) : rorx(to.cvt32(), a.cvt32(), right);
   finish(i.result, to);
 }
 

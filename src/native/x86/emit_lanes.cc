@@ -166,6 +166,7 @@ void Emitter::emit_lanes_integer(const Instruction& i) {
   if (i.type == Type::kPred) return emit_lanes_pred(i);
   if (i.mask != 0) return emit_masked_integer(i);
   if (i.b == 0) return emit_lanes_integer_unary(i);
+  if (i.op == Opcode::kRotateLeft) return rotate_lanes(i);
   const bool by8 = wide(i.type), is_signed = signed_integer(i.type);
   const Xmm a = vector_of(i.a, 0), to = vector_result(i.result, 2);
   const Source b_source = source(i.b);
@@ -259,6 +260,14 @@ void Emitter::emit_lanes_integer_unary(const Instruction& i) {
       throw Xbyak::Error(Xbyak::ERR_BAD_PARAMETER);
   }
   normalize_lanes(i.type, to);
+  finish(i.result, to);
+}
+
+/// By a constant, of 4 or 8 bytes.
+void Emitter::rotate_lanes(const Instruction& i) {
+  const auto by = static_cast<std::uint8_t>(info(i.b).bits % (wide(i.type) ? 64 : 32));
+  const Xmm a = vector_of(i.a, 0), to = vector_result(i.result, 2);
+  wide(i.type) ? vprolq(to, a, by) : vprold(to, a, by);
   finish(i.result, to);
 }
 

@@ -149,6 +149,7 @@ class Emitter : private Xbyak::CodeGenerator, private EmitterBase<Emitter, Xbyak
   void emit_division(const Instruction& i);
   void emit_shift(const Instruction& i);
   void shift_by_constant(const Instruction& i);
+  void emit_rotation(const Instruction& i);
   void normalize(lower::Type type, const Reg64& r);
   void emit_general_select(const Instruction& i, std::size_t position);
   void emit_compare(const Instruction& i);
@@ -186,6 +187,7 @@ class Emitter : private Xbyak::CodeGenerator, private EmitterBase<Emitter, Xbyak
   void emit_lanes_integer(const Instruction& i);
   void emit_lanes_integer_unary(const Instruction& i);
   void emit_masked_integer(const Instruction& i);
+  void rotate_lanes(const Instruction& i);
   void shift_lanes_right(const Instruction& i, const Xmm& to, const Xmm& a, const Operand& b);
   void emit_lanes_pred(const Instruction& i);
   void emit_lanes_compare(const Instruction& i);

@@ -64,6 +64,7 @@ TypeSet types_of(Opcode code, bool avx512) {
     case Opcode::kXor:
     case Opcode::kShiftLeft:
     case Opcode::kShiftRightLogical:
+    case Opcode::kRotateLeft:
     case Opcode::kNegate:
     case Opcode::kNot:
       return all;
@@ -112,7 +113,12 @@ Target make_target(bool avx512) {
   target.streams_stores = true;
   target.index_scales = 1 | 2 | 4 | 8;
   target.vectors = vector_ops(avx512);
-  target.fused = {.extremes = true, .select_by_other_width = avx512, .under_mask = avx512};
+  const TypeSet rotations = {Type::kS32, Type::kU32, Type::kS64, Type::kU64};
+  target.fused = {.extremes = true,
+                  .select_by_other_width = avx512,
+                  .under_mask = avx512,
+                  .rotations = rotations,
+                  .rotations_of_lanes = avx512 ? rotations : TypeSet()};
   target.costs = {
       .float_latency = 4, .compare_latency = 3, .integer_latency = 1, .vector_units = 2};
   if (avx512) {
