@@ -74,6 +74,12 @@ TEST(Clamps, FollowArithmetic) {
   EXPECT_EQ(clamps_left(-1000, 1, 1000, modulo), 1);
   const auto bits = [&](Builder& b, Value i) { return b.bit_and(i, number(b, 7)); };
   EXPECT_EQ(clamps_left(-1000, 1, 1000, bits), 0);
+  const auto joined = [&](Builder& b, Value i) {
+    return b.bit_xor(b.bit_or(i, number(b, 4)), number(b, 1));
+  };
+  EXPECT_EQ(clamps_left(0, 1, 8, joined), 0);
+  EXPECT_EQ(clamps_left(0, 1, 9, joined), 1);
+  EXPECT_EQ(clamps_left(-1, 1, 8, joined), 2);
   const auto half = [&](Builder& b, Value i) { return b.divide(i, number(b, 3)); };
   EXPECT_EQ(clamps_left(0, 1, 30, half), 0);
   EXPECT_EQ(clamps_left(0, 1, 31, half), 1);

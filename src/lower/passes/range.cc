@@ -1,5 +1,6 @@
 #include "lower/passes/range.h"
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -66,6 +67,14 @@ std::optional<Range> common_bits(const Range& a, const Range& b) {
   if (a.low < 0 && b.low < 0) return std::nullopt;
   if (a.low < 0 || b.low < 0) return Range{0, a.low < 0 ? b.high : a.high};
   return Range{0, std::min(a.high, b.high)};
+}
+
+/// All bits below the highest one of operands that are not negative.
+std::optional<Range> joined_bits(const Op& op, const Range& a, const Range& b) {
+  if (a.low < 0 || b.low < 0) return std::nullopt;
+  const auto most = static_cast<std::uint64_t>(a.high | b.high);
+  const auto all = static_cast<std::int64_t>((std::uint64_t{1} << std::bit_width(most)) - 1);
+  return Range{op.code == Opcode::kOr ? std::max(a.low, b.low) : 0, all};
 }
 
 /// By a constant.
@@ -139,6 +148,9 @@ std::optional<Range> unbounded(const Op& op, const Range& a, const Range& b, con
       return Range{std::max(a.low, b.low), std::max(a.high, b.high)};
     case Opcode::kAnd:
       return common_bits(a, b);
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return joined_bits(op, a, b);
     case Opcode::kShiftRightLogical:
     case Opcode::kShiftRightArithmetic:
       return shifted_right(op, a, b);
