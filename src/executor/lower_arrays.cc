@@ -12,20 +12,40 @@
 
 namespace rondo::executor {
 
+namespace {
+
+/// Whether two boxes are beside one another in each row: of the same rows, and one place along the
+/// axes in which they differ.
+bool are_columns(const Box& a, const Box& b) {
+  for (std::size_t i = 0; i < a.sizes.size(); i++) {
+    if (a.sizes[i] != b.sizes[i] || (a.first[i] != b.first[i] && a.sizes[i] != 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::vector<Lowerer::BoxNest> Lowerer::in_boxes(Scope& scope, const Tensor& value, bool root,
                                                 std::span<const std::int64_t> first,
                                                 std::span<const std::int64_t> sizes,
                                                 const Linear& to) {
   std::vector<BoxNest> nests;
-  for (Box& box : scope.plan->boxes(value, root, first, sizes)) {
-    nests.push_back({Nest(builder_, *scope.plan, scope.places, box.sizes), 0, to});
-    BoxNest& made = nests.back();
-    for (std::size_t i = 0; i < box.first.size(); i++) {
-      made.to.offset += box.first[i] * to.coefficients[i];
-      if (box.sizes[i] == 1) made.to.coefficients[i] = 0;
-      box.first[i] += first[i];
+  const Box* before = nullptr;
+  std::vector<Box> boxes = scope.plan->boxes(value, root, first, sizes);
+  for (const Box& box : boxes) {
+    const bool joins =
+        before != nullptr && nests.back().sinks.size() < kMostParts && are_columns(*before, box);
+    if (!joins) nests.push_back({Nest(builder_, *scope.plan, scope.places, box.sizes), {}});
+    Linear place = to;
+    absl::InlinedVector<std::int64_t, 4> from = box.first;
+    for (std::size_t i = 0; i < from.size(); i++) {
+      place.offset += from[i] * to.coefficients[i];
+      if (box.sizes[i] == 1) place.coefficients[i] = 0;
+      from[i] += first[i];
     }
-    made.item = made.nest.add(value, made.nest.index(box.first), root);
+    Nest& nest = nests.back().nest;
+    nests.back().sinks.push_back({nest.add(value, nest.index(from), root), std::move(place)});
+    before = &box;
   }
   return nests;
 }
@@ -42,8 +62,8 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
   const absl::InlinedVector<std::int64_t, 4> first(type.shape.size(), 0);
   std::vector<BoxNest> boxes =
       in_boxes(scope, Tensor::of(node), true, first, type.shape.dims(), to);
-  if (boxes.size() == 1) {
-    const Value view = viewed(scope, boxes[0].nest, boxes[0].item, to, step);
+  if (boxes.size() == 1 && boxes[0].sinks.size() == 1) {
+    const Value view = viewed(scope, boxes[0].nest, boxes[0].sinks[0].item, to, step);
     if (view != lower::kNone) {
       Place& result = scope.places[step.first_value];
       result.kind = Place::Kind::kArray;
@@ -60,7 +80,7 @@ void Lowerer::elements(Scope& scope, const Step& step, std::uint32_t at) {
       result = overwritten(scope, boxes, type, at, own->second);
   }
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
-  for (BoxNest& box : boxes) box.nest.store(box.item, result.pointer, box.to);
+  for (BoxNest& box : boxes) box.nest.store(box.sinks, result.pointer);
   // Consumers that read it in loops, including fused ones, use the value and not the memory.
   if (step.form == Strategy::kRead) {
     const Place& from = place(scope, node->operands[0]);
@@ -94,7 +114,7 @@ bool Lowerer::stays(const Scope& scope, std::int32_t storage) const {
 
 bool Lowerer::reads_elsewhere(std::span<const BoxNest> boxes, std::int32_t storage) {
   return std::ranges::any_of(
-      boxes, [&](const BoxNest& box) { return box.nest.reads_elsewhere(storage, box.to); });
+      boxes, [&](const BoxNest& box) { return box.nest.reads_elsewhere(storage, box.sinks); });
 }
 
 Place Lowerer::reused_buffer(Scope& scope, std::span<const BoxNest> boxes, std::uint32_t value,
@@ -258,7 +278,7 @@ void Lowerer::write_part(Scope& scope, const Node* node, const ir::Part& part,
   const Linear to = part_place(scope, node, part, type);
   const auto write = [&] {
     for (BoxNest& box : part_nests(scope, node, part, to))
-      box.nest.store(box.item, result.pointer, box.to);
+      box.nest.store(box.sinks, result.pointer);
   };
   if (memory == lower::kNone) return write();
   // It is the whole array, in row-major order.
@@ -361,15 +381,16 @@ void Lowerer::reduction(Scope& scope, const Step& step) {
 void Lowerer::running(Scope& scope, const Step& step, std::uint32_t at) {
   const Node* node = step.node;
   const TensorType& type = node->type();
-  BoxNest loops{Nest(builder_, *scope.plan, scope.places, type.shape.dims()), 0, {}};
-  loops.to = loops.nest.dense(type.shape, byte_width(type.dtype));
-  loops.item = loops.nest.add(node->operands[0], loops.nest.index());
+  BoxNest loops{Nest(builder_, *scope.plan, scope.places, type.shape.dims()), {}};
+  Nest& nest = loops.nest;
+  loops.sinks = {
+      {nest.add(node->operands[0], nest.index()), nest.dense(type.shape, byte_width(type.dtype))}};
   Place result;
   if (!scope.destinations.contains(step.first_value))
     result = overwritten(scope, {&loops, 1}, type, at);
   if (result.kind == Place::Kind::kNone) result = destination(scope, node, 0);
-  loops.nest.accumulate(loops.item, *ir::loops_as<ir::PrefixScan>(*node),
-                        lower::type_of(type.dtype), result.pointer, loops.to);
+  nest.accumulate(loops.sinks[0].item, *ir::loops_as<ir::PrefixScan>(*node),
+                  lower::type_of(type.dtype), result.pointer, loops.sinks[0].place);
   scope.places[step.first_value] = result;
 }
 

@@ -104,7 +104,7 @@ void Lowerer::write_array(Scope& scope, const Tensor& value, bool root, const Pl
                         .dense(shape, byte_width(value.dtype()));
   const absl::InlinedVector<std::int64_t, 4> first(shape.size(), 0);
   for (BoxNest& box : in_boxes(scope, value, root, first, shape.dims(), to))
-    box.nest.store(box.item, memory.pointer, box.to);
+    box.nest.store(box.sinks, memory.pointer);
 }
 
 }  // namespace rondo::executor

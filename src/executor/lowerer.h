@@ -167,8 +167,7 @@ class Lowerer {
   /// which the concatenations that are fused into it read one part.
   struct BoxNest {
     Nest nest;
-    std::uint32_t item;
-    Linear to;
+    std::vector<Nest::Sink> sinks;  // of boxes that are columns of the same rows
   };
   std::vector<BoxNest> in_boxes(Scope& scope, const Tensor& value, bool root,
                                 std::span<const std::int64_t> first,

@@ -345,10 +345,11 @@ bool Nest::reads(std::int32_t storage) const {
   });
 }
 
-bool Nest::reads_elsewhere(std::int32_t storage, const Linear& place) const {
+bool Nest::reads_elsewhere(std::int32_t storage, std::span<const Sink> sinks) const {
   return std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
     if (item.kind == Item::Kind::kGather) return item.storage == storage;
-    return item.kind == Item::Kind::kLoad && item.storage == storage && item.place != place;
+    return item.kind == Item::Kind::kLoad && item.storage == storage &&
+           std::ranges::find(sinks, item.place, &Sink::place) == sinks.end();
   });
 }
 

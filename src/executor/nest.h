@@ -54,9 +54,7 @@ class Nest {
   /// Adds an array to a nest whose axes are those of the array, with `axis` moved to the end.
   std::uint32_t add_with_axis_last(const Tensor& array, std::int64_t axis);
 
-  /// Whether memory is read, except for elements at `place`.
-  bool reads_elsewhere(std::int32_t storage, const Linear& place) const;
-  /// Whether it is read at all.
+  /// Whether memory is read.
   bool reads(std::int32_t storage) const;
 
   /// Where the elements of an item are stored already, adjacent in the order of `dense`. None for
@@ -75,6 +73,8 @@ class Nest {
     Linear place;
   };
   void store(std::span<const Sink> sinks, lower::Value pointer);
+  /// Whether memory is read, except for elements where the same trip stores some.
+  bool reads_elsewhere(std::int32_t storage, std::span<const Sink> sinks) const;
   /// No loops: the value itself, if all sizes are 1.
   lower::Element single(std::uint32_t item);
   /// No loops: the values at an index, one after the other. Along axes of size 1 it is not read.

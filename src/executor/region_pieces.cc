@@ -131,6 +131,11 @@ class Splits {
       for (const Tensor& operand : node.operands) open_.push_back({operand, read.index});
     } else if (step->form == Strategy::kRead) {
       open_.push_back({node.operands[0], through(read_map(node), read.index)});
+    } else if (step->form == Strategy::kGather) {
+      const ir::Gather gather = *ir::loops_as<ir::Gather>(node);
+      for (std::size_t i = 0; i < gather.components.size(); i++)
+        open_.push_back(
+            {node.operands[1], through(gather.indices, read.index, static_cast<std::int64_t>(i))});
     } else if (step->form == Strategy::kWrite) {
       cut(node, read.index, cuts_);
       const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
@@ -161,11 +166,14 @@ class Splits {
     candidate.indices.push_back(index);
   }
 
-  static Index through(const ir::AccessMap& map, const Index& index) {
+  /// `component`: the place along an axis behind those of the index.
+  static Index through(const ir::AccessMap& map, const Index& index, std::int64_t component = 0) {
     Index made;
     for (const ir::AxisRead& read : map) {
       Along along{.start = read.start, .moves = read.moves()};
-      if (read.axis >= 0) {
+      if (read.axis >= static_cast<std::int64_t>(index.size())) {
+        along.start += component * read.step;
+      } else if (read.axis >= 0) {
         const Along& from = index[static_cast<std::size_t>(read.axis)];
         along.axis = from.axis;
         along.start += from.start * read.step;
@@ -218,6 +226,18 @@ bool has_pieces(const Node& node) {
   });
 }
 
+/// Whether the parts are columns of the same rows: where they are read they are one loop as well.
+bool has_columns(const Node& node) {
+  const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
+  const auto& first = map.parts[0].axes;
+  return std::ranges::all_of(map.parts, [&](const ir::Part& part) {
+    for (std::size_t i = 0; i < first.size(); i++) {
+      if (part.axes[i].count != 1 && part.axes[i].start != first[i].start) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 std::vector<Box> RegionPlan::boxes(const Tensor& value, bool root,
@@ -267,7 +287,8 @@ bool RegionPlan::computes_parts(const Step& step) const {
 void RegionPlan::fuse_pieces(const Function& region) {
   absl::flat_hash_set<const Node*> pieces;
   for (const Step& step : steps_) {
-    if (step.form == Strategy::kWrite && !step.joint && has_pieces(*step.node))
+    if (step.form == Strategy::kWrite && has_pieces(*step.node) &&
+        (!step.joint || has_columns(*step.node)))
       pieces.insert(step.node);
   }
   if (pieces.empty()) return;
@@ -301,7 +322,8 @@ void RegionPlan::fuse_pieces(const Function& region) {
     const Step& step = steps_[root_step];
     const Node& node = *step.node;
     if (step.inlined || step.joint) continue;
-    if (step.form == Strategy::kElement || step.form == Strategy::kRead) {
+    if (step.form == Strategy::kElement || step.form == Strategy::kRead ||
+        step.form == Strategy::kGather) {
       const absl::InlinedVector<std::int64_t, 4> first(node.type().shape.size(), 0);
       fuse_into(Tensor::of(&node), true, first, node.type().shape.dims());
     } else if (step.form == Strategy::kWrite) {

@@ -74,9 +74,6 @@ OperandReads reads_of(const Step& step, std::size_t i, const Interchange* lanes)
 
 /// Parts of one size, adjacent: loops could write them together.
 bool has_equal_parts(const Node& node) {
-  // Threshold: A concatenation of up to this many equal parts may be one loop, which shares what
-  // the parts read but needs registers for each. Not measured.
-  constexpr std::size_t kMostParts = 16;
   const ir::InsertionMap map = *ir::loops_as<ir::InsertionMap>(node);
   if (map.kept >= 0 || map.fill >= 0 || map.parts.size() < 2 || map.parts.size() > kMostParts)
     return false;
@@ -89,6 +86,21 @@ bool has_equal_parts(const Node& node) {
     return true;
   };
   return std::all_of(map.parts.begin(), map.parts.end(), fits);
+}
+
+/// Whether an index map changes nothing but axes of one element.
+bool keeps_order(const Node& node) {
+  const TensorType& from = node.operand_type(0);
+  if (node.type().elements() != from.elements()) return false;
+  std::int64_t last = -1;
+  const ir::AccessMap map = read_map(node);
+  for (std::size_t i = 0; i < map.size(); i++) {
+    if (from.shape[static_cast<std::int64_t>(i)] == 1) continue;
+    if (map[i].axis <= last || map[i].start != 0 || map[i].step != 1 || map[i].moves())
+      return false;
+    last = map[i].axis;
+  }
+  return true;
 }
 
 /// In whose loops values are read, by the numbers of steps' first values. The loops of parts of one
@@ -355,7 +367,8 @@ void RegionPlan::choose_inlined(const Function& region, const Interchanges& inte
     std::uint32_t reads_it = kManyReaders;
     const std::uint32_t loops = step->inlined ? readers.loops_of(result, uses_[result]) : result;
     if (step->form == Strategy::kElement || step->form == Strategy::kReduction ||
-        step->form == Strategy::kPrefixScan || lanes) {
+        step->form == Strategy::kPrefixScan || (reads && step->inlined && keeps_order(node)) ||
+        lanes) {
       const bool alone = !step->inlined || uses_[result] == 1;
       if (loops < kManyReaders)
         reads_it = loops;

@@ -58,6 +58,10 @@ struct Step {
 /// True for types that are values, in registers: those of one element.
 inline bool is_scalar(const TensorType& type) { return type.elements() == 1; }
 
+/// Threshold: A concatenation of up to this many equal parts may be one loop, which shares what the
+/// parts read but needs registers for each. Not measured.
+inline constexpr std::size_t kMostParts = 16;
+
 /// A part of a loop nest: its first index and its size along each axis.
 struct Box {
   absl::InlinedVector<std::int64_t, 4> first, sizes;

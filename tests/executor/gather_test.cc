@@ -50,6 +50,35 @@ TEST(Gathers, ElementsAndRows) {
                gather_table(f32({7, 3})), indices(at, {7}));
 }
 
+TEST(Gathers, AtStackedPlacesAreOneLoop) {
+  const Literal table = gather_table({DType::kU8, {64}});
+  const Literal numbers = indices<std::uint32_t>({0, 4095, 1234, 77, 640, 2222, 3001}, {7});
+  const Function f = trace(
+      [](Tensor table, Tensor numbers) {
+        // Of more work than to be computed for each part.
+        const Tensor word = (numbers / 3u + numbers / 7u * 5u) & 4095u;
+        return take(table, stack(1, word >> 6, word & 63u));
+      },
+      table.type(), numbers.type());
+  EXPECT_EQ(Lowered(f).count(lower::Opcode::kLanes), 1) << Lowered(f);
+  EXPECT_EQ(Lowered(f).count(lower::Opcode::kDivide), 2) << Lowered(f);
+  EXPECT_EQ(Lowered(f).arena_bytes(), 0) << Lowered(f);
+  const std::vector<Literal> got = expect_agreement(f, {table, numbers});
+  for (std::size_t i = 0; i < 7; i++) {
+    const std::uint32_t number = numbers.data<std::uint32_t>()[i];
+    const std::uint32_t word = (number / 3 + number / 7 * 5) & 4095;
+    EXPECT_EQ(got[0].data<std::uint8_t>()[2 * i], table.data<std::uint8_t>()[word >> 6]);
+    EXPECT_EQ(got[0].data<std::uint8_t>()[2 * i + 1], table.data<std::uint8_t>()[word & 63]);
+  }
+  // Several components, each from another part.
+  check_gather(
+      [](Tensor x, Tensor i) {
+        const Tensor places = concatenate({i + 1, 4 - i}, 1);
+        return gather(x, places, {{}, {0, 1}, {0, 1}, 1, {}, {}}, {1, 1});
+      },
+      gather_table(f32({5, 6})), indices<int>({0, 1, 4, 5, -3}, {5, 1}));
+}
+
 TEST(Gathers, WindowsAndManyComponents) {
   const Literal x = gather_table(f32({5, 6, 4}));
   const auto windows = [](GatherDims dims, std::vector<std::int64_t> sizes) {

@@ -114,6 +114,38 @@ TEST(Pieces, OfPieces) {
   expect_agreement(trace(corners, u.type()), {u});
 }
 
+/// The columns x and y of points, as those of new ones.
+template <class F>
+auto with_columns(F f) {
+  return [f](Tensor points) {
+    const auto column = [&](std::int64_t i) {
+      return slice(points, {0, i}, {points.dim(0), i + 1});
+    };
+    const auto [x, y] = f(column(0), column(1));
+    return concatenate({x, y}, 1) * 0.5f;
+  };
+}
+
+TEST(Pieces, ThatAreColumnsAreOneLoop) {
+  const auto turned = with_columns([](Tensor x, Tensor y) { return std::pair(x + y, sin(x) - y); });
+  const Literal points = uneven<float>({40, 2});
+  const Function once = trace(turned, points.type());
+  EXPECT_EQ(Lowered(once).count(lower::Opcode::kLanes), 1) << Lowered(once);
+  EXPECT_EQ(Lowered(once).arena_bytes(), 0) << Lowered(once);
+  expect_agreement(once, {points});
+  // A trip may overwrite the columns that it has read, but not those of other rows.
+  const auto often = [](auto step) {
+    return [step](Tensor points) {
+      return fori_loop(
+          0, 5, [&](Tensor, Tensor p) { return step(p); }, points);
+    };
+  };
+  const auto rolled = with_columns(
+      [](Tensor x, Tensor y) { return std::pair(x + roll(y, 1, 0), roll(x, -1, 0) - y); });
+  expect_agreement(trace(often(turned), points.type()), {points});
+  expect_agreement(trace(often(rolled), points.type()), {points});
+}
+
 TEST(Pieces, ThatSeveralStepsReadAreKept) {
   // Each loop reads another part; one of them is a reduction.
   const auto f = [](Tensor u) {
