@@ -60,6 +60,26 @@ TEST(Scatters, AtAKnownPlaceOutsideOfTheArrayWriteNothing) {
   }
 }
 
+TEST(Scatters, AtPlacesThatAreInBoundsByTheirTypeAskNothing) {
+  std::vector<std::uint8_t> bytes;
+  for (int i = 0; i < 600; i++) bytes.push_back(static_cast<std::uint8_t>(i * i % 257));
+  for (const std::int64_t bins : {256, 255}) {
+    const Function f = trace(
+        [&](Tensor bytes) {
+          return scatter(zeros(s32({bins})), reshape(bytes, {600, 1}), full(s32({600}), 1),
+                         kOneAxis, [](Tensor a, Tensor b) { return a + b; });
+        },
+        TensorType{DType::kU8, {600}});
+    const testing::Lowered lowered(f);
+    EXPECT_EQ(lowered.count(lower::Opcode::kIf), bins == 256 ? 0 : 1) << lowered;
+    std::vector<std::int32_t> want(static_cast<std::size_t>(bins), 0);
+    for (const std::uint8_t byte : bytes)
+      if (byte < bins) want[byte]++;
+    const auto got = expect_agreement(f, {Literal::from(bytes, {600})});
+    EXPECT_TRUE(got[0].identical(Literal::from(want, {bins})));
+  }
+}
+
 TEST(Scatters, OfWindowsInAllArrangements) {
   struct Case {
     Shape x, at, by;

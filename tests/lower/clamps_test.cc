@@ -134,6 +134,53 @@ bool selects(int first, int step, int limit, Make&& make) {
                      [](const Op& op) { return op.code == Opcode::kSelect; });
 }
 
+/// What remains of a branch by whether the counter, as an unsigned number, is at most 9: its result
+/// is i or i + 1, which is stored.
+template <class Otherwise>
+Program branching(int first, int limit, Otherwise&& otherwise) {
+  return counting(first, 1, limit, [&](Builder& b, Value i, Value out) {
+    const Value wide = b.convert(i, Type::kS64);
+    const Value most = b.constant(Type::kU64, 9);
+    b.begin_if(b.less_equal(b.bitcast(wide, Type::kU64), most));
+    const Value same = b.add(wide, b.index(0));
+    b.begin_else();
+    const Value other = otherwise(b, wide);
+    const std::vector<Value> result = b.end_if({{same}}, {{other}});
+    b.store(result[0], {out, 0, {}});
+  });
+}
+
+TEST(Clamps, BranchesThatRangesDecideHaveOneSide) {
+  const auto next = [](Builder& b, Value i) { return b.add(i, b.index(1)); };
+  const auto branches = [](const Program& program) {
+    return std::ranges::count(program.code, Opcode::kIf, &Op::code);
+  };
+  const auto stored = [](const Program& program) {
+    const Op store = *std::ranges::find(program.code, Opcode::kStore, &Op::code);
+    return *std::ranges::find(program.code, store.a, &Op::result);
+  };
+  const Program then = branching(0, 10, next);
+  EXPECT_EQ(branches(then), 0);
+  EXPECT_EQ(stored(then).code, Opcode::kConvert);
+  const Program otherwise = branching(10, 20, next);
+  EXPECT_EQ(branches(otherwise), 0);
+  EXPECT_EQ(stored(otherwise).code, Opcode::kAdd);
+  EXPECT_TRUE(then.ifs.empty());
+  // -1 is large as an unsigned number.
+  EXPECT_EQ(branches(branching(-1, 10, next)), 1);
+  EXPECT_EQ(branches(branching(0, 11, next)), 1);
+  // A side with a loop is kept.
+  EXPECT_EQ(branches(branching(0, 10,
+                               [](Builder& b, Value i) {
+                                 const std::uint32_t loop =
+                                     b.begin_for(b.index(0), b.index(3), 1, {{i}});
+                                 const Value next[] = {b.add(b.carry_of_for(loop, 0).param, i)};
+                                 b.end_for(next);
+                                 return b.carry_of_for(loop, 0).result;
+                               })),
+            1);
+}
+
 TEST(Clamps, SelectsByWhatRangesDecideAreNone) {
   const auto is_inside = [](Builder& b, Value i) {
     return b.bit_and(b.greater_equal(i, b.number(Type::kS32, 0)),

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "lower/opcodes.h"
+#include "lower/passes/entries.h"
 #include "lower/passes/ranges.h"
 #include "lower/reads.h"
 
@@ -21,28 +22,39 @@ class Clamps {
   explicit Clamps(Program& program)
       : program_(program),
         ranges_(program),
+        gone_(program.code.size(), false),
+        ends_(program.code.size(), 0),
         same_(program.types.size()),
         conversions_(program.types.size(), nullptr) {
     for (Value v = 0; v < same_.size(); v++) same_[v] = v;
+    std::vector<std::size_t> sides;
+    for (std::size_t at = 0; at < program.code.size(); at++) {
+      const Opcode code = program.code[at].code;
+      if (code == Opcode::kElse || code == Opcode::kEndIf) ends_[sides.back()] = at;
+      if (code == Opcode::kEndIf) sides.pop_back();
+      if (code == Opcode::kIf) sides.push_back(at);
+      if (code == Opcode::kElse) sides.back() = at;
+    }
   }
 
   void run() {
-    std::vector<bool> gone(program_.code.size(), false);
     bool any = false;
     ranges_.walk([&](std::size_t at) {
-      gone[at] = visit(at);
-      any = any || gone[at];
+      if (!gone_[at] && visit(at)) gone_[at] = true;
+      any = any || gone_[at];
     });
     if (!any) return;
     program_.types.insert(program_.types.end(), added_.begin(), added_.end());
     std::vector<Op> code;
     code.reserve(program_.code.size() + 2 * wrapped_.size());
-    for (std::size_t at = 0; at < gone.size(); at++) {
+    for (std::size_t at = 0; at < gone_.size(); at++) {
       if (const auto found = wrapped_.find(at); found != wrapped_.end())
         code.insert(code.end(), found->second.begin(), found->second.end());
-      if (!gone[at]) code.push_back(program_.code[at]);
+      if (!gone_[at]) code.push_back(program_.code[at]);
     }
     program_.code = std::move(code);
+    if (!program_.ifs.empty())
+      drop_unused_entries(program_, program_.ifs, Opcode::kIf, Opcode::kEndIf);
     const auto replace = [&](Value& value) { value = same_[value]; };
     for_each_read(program_, replace);
     for (For& loop : program_.fors) {
@@ -64,6 +76,9 @@ class Clamps {
   /// True if the op is redundant.
   bool visit(std::size_t at) {
     const Op& op = program_.code[at];
+    if (op.code == Opcode::kIf) return takes_one_side(at);
+    if (op.code == Opcode::kElse) return open_.back().has_value();
+    if (op.code == Opcode::kEndIf) return ends_one_side(op);
     if (op.result == kNone) return false;
     if (op.code == Opcode::kSelect) return chooses(op);
     if (!is_followed(op.type)) return false;
@@ -86,6 +101,31 @@ class Clamps {
       default:
         return false;
     }
+  }
+
+  /// A branch of which one side is never taken, if that has no loops and branches: the other side
+  /// is in its place.
+  bool takes_one_side(std::size_t at) {
+    std::optional<bool>& taken =
+        open_.emplace_back(known(program_.ifs[program_.code[at].bits].predicate));
+    if (!taken) return false;
+    const std::size_t begin = *taken ? ends_[at] : at, end = ends_[begin];
+    for (std::size_t other = begin + 1; other < end; other++) {
+      if (program_.code[other].code < Opcode::kFor) continue;
+      taken.reset();
+      return false;
+    }
+    std::fill(gone_.begin() + static_cast<std::ptrdiff_t>(begin) + 1,
+              gone_.begin() + static_cast<std::ptrdiff_t>(end), true);
+    return true;
+  }
+  bool ends_one_side(const Op& op) {
+    const std::optional<bool> taken = open_.back();
+    open_.pop_back();
+    if (!taken) return false;
+    for (const If::Result& result : program_.ifs[op.bits].results)
+      same_[result.result] = same_[*taken ? result.then : result.otherwise];
+    return true;
   }
 
   bool is_zero(Value value) const { return ranges_.of(value) == Range{0, 0}; }
@@ -151,9 +191,12 @@ class Clamps {
 
   Program& program_;
   Ranges ranges_;
-  std::vector<Value> same_;             // what replaces each value
-  std::vector<const Op*> conversions_;  // of an integer, that give each value
-  std::vector<Type> added_;             // of values that are not emitted yet
+  std::vector<bool> gone_;                 // ops that the program does without
+  std::vector<std::size_t> ends_;          // where the side of a branch that begins at an op ends
+  std::vector<std::optional<bool>> open_;  // branches: the side that is always taken
+  std::vector<Value> same_;                // what replaces each value
+  std::vector<const Op*> conversions_;     // of an integer, that give each value
+  std::vector<Type> added_;                // of values that are not emitted yet
   absl::flat_hash_map<std::size_t, std::array<Op, 3>> wrapped_;  // instead of a remainder
 };
 

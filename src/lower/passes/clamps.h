@@ -1,5 +1,5 @@
 // Removes minima, maxima, remainders and conversions of integers that change nothing, or simplifies
-// them.
+// them, and sides of branches that are never taken.
 #pragma once
 
 #include "lower/program.h"
@@ -10,7 +10,9 @@ namespace rondo::lower {
 /// indices computed from the index of a counted loop. The ranges of values follow from constants,
 /// the bounds of loops, a while's counter, and arithmetic on them. A remainder of a value less than
 /// the divisor is removed too, and that of one less than twice the divisor becomes a subtraction. A
-/// value that was narrowed without a change is not widened again. Linear in the program.
+/// value that was narrowed without a change is not widened again. Of a branch whose predicate is
+/// decided by ranges one side remains, unless the other one has loops or branches. Linear in the
+/// program.
 void remove_clamps(Program& program);
 
 }  // namespace rondo::lower

@@ -122,8 +122,10 @@ std::optional<Range> of_preds(const Op& op, const Range& a, const Range& b) {
 }
 
 std::optional<Range> unbounded(const Op& op, const Range& a, const Range& b, const Range& c) {
-  if (info(op.code).kind == OpcodeKind::kCompare)
-    return is_followed(op.from) ? as_range(compared(op.code, a, b)) : Range{0, 1};
+  if (info(op.code).kind == OpcodeKind::kCompare) {
+    const bool known = is_followed(op.from) || (op.from == Type::kU64 && a.low >= 0 && b.low >= 0);
+    return known ? as_range(compared(op.code, a, b)) : Range{0, 1};
+  }
   if (op.type == Type::kPred) {
     if (const auto range = of_preds(op, a, b)) return range;
   }
@@ -132,6 +134,8 @@ std::optional<Range> unbounded(const Op& op, const Range& a, const Range& b, con
       return constant(op);
     case Opcode::kConvert:
       return is_followed(op.from) ? std::optional(a) : std::nullopt;
+    case Opcode::kBitcast:
+      return is_followed(op.from) && a.low >= 0 ? std::optional(a) : std::nullopt;
     case Opcode::kAdd:
       return sum(a, b);
     case Opcode::kSubtract:
@@ -166,6 +170,11 @@ std::optional<Range> unbounded(const Op& op, const Range& a, const Range& b, con
 }  // namespace
 
 std::optional<Range> computed(const Op& op, const Range& a, const Range& b, const Range& c) {
+  if (op.type == Type::kU64) {
+    const bool is_known = op.code == Opcode::kConstant || op.code == Opcode::kBitcast;
+    const std::optional<Range> range = is_known ? unbounded(op, a, b, c) : std::nullopt;
+    return range && range->low >= 0 ? range : std::nullopt;
+  }
   if (!is_followed(op.type)) return std::nullopt;
   const std::optional<Range> range = unbounded(op, a, b, c);
   return range && range_of(op.type).contains(*range) ? range : std::nullopt;

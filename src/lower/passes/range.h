@@ -9,7 +9,8 @@
 
 namespace rondo::lower {
 
-/// The closed interval from `low` to `high`. u64 is not analyzed: its range is always full.
+/// The closed interval from `low` to `high`. Of u64 that of values which are known to be s64 too,
+/// and else full: only comparisons use it.
 struct Range {
   std::int64_t low = INT64_MIN, high = INT64_MAX;
   bool contains(const Range& other) const { return low <= other.low && other.high <= high; }

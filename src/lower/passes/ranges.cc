@@ -144,7 +144,7 @@ void Ranges::step(std::size_t at, bool settles) {
 }
 
 void Ranges::define(const Op& op) {
-  if (!is_followed(op.type)) return;
+  if (!is_followed(op.type) && op.type != Type::kU64) return;
   const auto range = op.code == Opcode::kSelect ? std::optional(chosen(op, 0))
                                                 : computed(op, of(op.a), of(op.b), of(op.c));
   ranges_[op.result] = range.value_or(range_of(op.type));
