@@ -168,6 +168,76 @@ TEST(Lapack, LuOfSingularAndBadMatrices) {
   for (const bool row : seen) EXPECT_TRUE(row);
 }
 
+/// The largest magnitude of x - y.
+double distance(const Tensor& x, const Tensor& y) {
+  return convert(max(abs(x - y)), DType::kF64).eval().data<double>()[0];
+}
+Tensor adjoint_tensor(const Tensor& x) {
+  return is_complex(x.dtype()) ? conj(transpose(x)) : transpose(x);
+}
+
+/// Of sizes that are factored and solved in several blocks, between which the run is polled.
+TEST(Lapack, WorksInBlocks) {
+  for (const auto& [dtype, error] : kAll) {
+    SCOPED_TRACE(std::string(dtype_name(dtype)));
+    const std::int64_t n = 701;
+    const Tensor noise = random_matrix(dtype, n, n);
+    const Tensor one = convert(diag(ones(f64({n}))), dtype);
+    const Tensor x = (noise + adjoint_tensor(noise)) * 0.1 + 10.0 * one;
+    const Tensor l = cholesky(where(tril(ones(f32({n, n}))) == 1, x, kNan));
+    EXPECT_LE(distance(matmul(l, adjoint_tensor(l)), x), error * 10);
+    EXPECT_LE(distance(l, tril(l)), 0);
+    const Tensor a = noise * 0.01 + 2.0 * one, b = random_matrix(dtype, n, 200);
+    for (const bool turned : {false, true}) {
+      const Tensor read = turned ? transpose(tril(a)) : tril(a);
+      const Tensor left = triangular_solve(a, b, {.transpose_a = turned});
+      EXPECT_LE(distance(matmul(read, left), b), error);
+      const Tensor right =
+          triangular_solve(a, transpose(b), {.left_side = false, .transpose_a = turned});
+      EXPECT_LE(distance(matmul(right, read), transpose(b)), error);
+    }
+    for (const auto& [rows, columns] :
+         {std::pair<std::int64_t, std::int64_t>(n, n), std::pair<std::int64_t, std::int64_t>(n, 70),
+          std::pair<std::int64_t, std::int64_t>(70, n)}) {
+      const Tensor given = slice(noise, {0, 0}, {rows, columns});
+      const Lu f = lu(given);
+      const std::int64_t k = std::min(rows, columns);
+      const Tensor lower = tril(slice(f.lu, {0, 0}, {rows, k}), -1);
+      const Tensor upper = triu(slice(f.lu, {0, 0}, {k, columns}));
+      const Tensor known = pad(upper, 0, {0, 0}, {rows - k, 0});
+      EXPECT_LE(distance(matmul(lower, upper) + known, take(given, f.permutation, 0)), error * 10);
+      // Each pivot is about the largest of its column.
+      EXPECT_LE(distance(lower, zeros(lower.type())), 1.5);
+    }
+  }
+}
+
+/// The part before the column that is not finite is as without it.
+TEST(Lapack, LuGoesOnBehindNumbersThatAreNotFinite) {
+  const std::int64_t n = 100;
+  const Tensor a = random_matrix(DType::kF64, n, n);
+  const Tensor column = iota(s32({n, n}), 1), row = iota(s32({n, n}), 0);
+  for (const double element : {1.0 * kNan, 1.0 * kInf}) {
+    const Lu good = lu(a), bad = lu(where((column == 50) & (row == 99), element, a));
+    const Literal want = good.lu.eval(), got = bad.lu.eval();
+    const Literal pivots = good.pivots.eval(), bad_pivots = bad.pivots.eval();
+    for (std::size_t j = 0; j < 50; j++)
+      ASSERT_EQ(bad_pivots.data<std::int32_t>()[j], pivots.data<std::int32_t>()[j]);
+    for (std::size_t i = 0; i < 50; i++) {
+      for (std::size_t j = 0; j < 50; j++)
+        ASSERT_NEAR(got.data<double>()[i * 100 + j], want.data<double>()[i * 100 + j], 1e-12);
+    }
+    if (std::isnan(element)) {
+      EXPECT_TRUE(std::isnan(got.data<double>()[100 * 100 - 1]));
+    }
+    std::vector<bool> seen(100);
+    const Literal order = bad.permutation.eval();
+    for (const std::int32_t at : order.data<std::int32_t>())
+      seen.at(static_cast<std::size_t>(at)) = true;
+    for (const bool is_there : seen) EXPECT_TRUE(is_there);
+  }
+}
+
 TEST(Lapack, Qr) {
   for (const auto& [dtype, error] : kAll) {
     for (const auto& [m, n] :

@@ -18,10 +18,16 @@ namespace rondo::ops {
 template <class T>
 bool lapack_cholesky(const T* x, std::int64_t n, T* l, ir::Host& host);
 
-/// lu (m x n), which may be a itself, the exchanges of rows and the permutation of all rows.
+/// Elimination with row exchanges, in place, of a (m x n) with rows at that distance: row i was
+/// exchanged with row pivots[i].
 template <class T>
-bool lapack_lu(const T* a, std::int64_t m, std::int64_t n, T* lu, std::int32_t* pivots,
-               std::int32_t* permutation, ir::Host& host);
+using Elimination = void(T* a, std::int64_t distance, std::int64_t m, std::int64_t n,
+                         std::int32_t* pivots, ir::Poller& poller);
+/// The same with n as the distance, also of a matrix that is not finite, for which `of_few`, our
+/// own kernel, is called on parts.
+template <class T>
+bool lapack_lu(T* a, std::int64_t m, std::int64_t n, std::int32_t* pivots, Elimination<T>* of_few,
+               ir::Host& host);
 
 /// q (m x k) and r (k x n), where k is the smaller of m and n.
 template <class T>

@@ -1,5 +1,7 @@
 // Gaussian elimination with row exchanges. Below a pivot of 0 there are only zeros and NaNs, which
 // stay as they are.
+#include <numeric>
+
 #include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
 #include "ops/linalg/few.h"
@@ -36,22 +38,19 @@ Real<T> pivot_size(T x) {
 }
 
 template <class T>
-void eliminate(T* a, std::int64_t m, std::int64_t n, std::int32_t* pivots,
-               std::int32_t* permutation, ir::Poller& poller) {
-  for (std::int64_t i = 0; i < m; i++) permutation[i] = static_cast<std::int32_t>(i);
+void eliminate(T* a, std::int64_t distance, std::int64_t m, std::int64_t n, std::int32_t* pivots,
+               ir::Poller& poller) {
   for (std::int64_t k = 0; k < std::min(m, n); k++) {
-    std::int64_t best = k;
+    T* const row = a + k * distance;
+    const T* best = row;
     for (std::int64_t i = k + 1; i < m; i++) {
-      if (pivot_size(a[i * n + k]) > pivot_size(a[best * n + k])) best = i;
+      const T* const other = a + i * distance;
+      if (pivot_size(other[k]) > pivot_size(best[k])) best = other;
     }
-    pivots[k] = static_cast<std::int32_t>(best);
-    if (best != k) {
-      std::swap_ranges(a + k * n, a + (k + 1) * n, a + best * n);
-      std::swap(permutation[k], permutation[best]);
-    }
-    const T* row = a + k * n;
+    pivots[k] = static_cast<std::int32_t>((best - a) / distance);
+    if (best != row) std::swap_ranges(row, row + n, a + pivots[k] * distance);
     for (std::int64_t i = k + 1; i < m; i++) {
-      T* below = a + i * n;
+      T* const below = a + i * distance;
       if (row[k] != T{}) below[k] /= row[k];
       subtract_row(below + k + 1, below[k], row + k + 1, n - k - 1);
       poller.did((n - k) / 4 + 1);
@@ -71,10 +70,13 @@ void lu_kernel(const ir::KernelRun& run) {
                    const T* from = run.operand<T>(0) + i * m * n;
                    std::int32_t* pivots = run.result<std::int32_t>(1) + i * k;
                    std::int32_t* permutation = run.result<std::int32_t>(2) + i * m;
-                   if (lapack_lu(from, m, n, a, pivots, permutation, host)) continue;
                    if (a != from) std::copy_n(from, m * n, a);
                    poller.did(m * n);
-                   eliminate(a, m, n, pivots, permutation, poller);
+                   if (!lapack_lu(a, m, n, pivots, eliminate<T>, host))
+                     eliminate(a, n, m, n, pivots, poller);
+                   std::iota(permutation, permutation + m, 0);
+                   for (std::int64_t row = 0; row < k; row++)
+                     std::swap(permutation[row], permutation[pivots[row]]);
                  }
                });
   });
