@@ -4,6 +4,7 @@
 #include "ir/attribute_text.h"
 #include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
+#include "ops/linalg/blocks.h"
 #include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/loops.h"
@@ -123,13 +124,35 @@ Tensor half_lower(const Tensor& x) {
   return where(positions(x, Triangle::kBelow), x, where(positions(x, Triangle::kOn), 0.5 * x, 0));
 }
 
-/// dl = l half_lower(l^-1 dx l^-H): Murray, Differentiation of the Cholesky decomposition, 2016.
+/// The solution y of y l^H = x.
+Tensor right_solution(const Tensor& l, const Tensor& x, SourceLocation at) {
+  return triangular_solution(is_complex(l.dtype()) ? conj(l) : l, x,
+                             {.left_side = false, .transpose_a = true}, at);
+}
+
+/// The tangent of the factor l where the Hermitian part of dx is the change. By blocks, as l l^H
+/// says: the upper left one alone, then what is below it, then the rest. For few rows it is
+/// l half_lower(l^-1 dx l^-H) (Murray, Differentiation of the Cholesky decomposition, 2016).
+Tensor factor_tangent(const Tensor& l, const Tensor& dx, SourceLocation at) {
+  const std::int64_t n = l.dim(l.rank() - 1);
+  if (n <= kWholeRows) {
+    const Tensor left = triangular_solution(l, hermitian_part(dx), {}, at);
+    return matmul(l, half_lower(right_solution(l, left, at)));
+  }
+  const Blocks of_l = Blocks::of(l, n / 2), of_dx = Blocks::of(dx, n / 2);
+  const Tensor upper = factor_tangent(of_l.upper_left, of_dx.upper_left, at);
+  const Tensor change = 0.5 * (of_dx.lower_left + adjoint(of_dx.upper_right));
+  const Tensor below =
+      right_solution(of_l.upper_left, change - matmul(of_l.lower_left, adjoint(upper)), at);
+  // The Hermitian part of this is what the blocks below change.
+  const Tensor rest = of_dx.lower_right - 2 * matmul(below, adjoint(of_l.lower_left));
+  return Blocks{upper, zeros(of_dx.upper_right.type()), below,
+                factor_tangent(of_l.lower_right, rest, at)}
+      .joined();
+}
+
 std::vector<Tensor> cholesky_jvp(const JvpCall& c) {
-  const Tensor& l = c.y();
-  const Tensor left = triangular_solution(l, hermitian_part(c.dx(0)), {}, c.at());
-  const Tensor right = triangular_solution(is_complex(l.dtype()) ? conj(l) : l, left,
-                                           {.left_side = false, .transpose_a = true}, c.at());
-  return {matmul(l, half_lower(right))};
+  return {factor_tangent(c.y(), c.dx(0), c.at())};
 }
 
 void describe_cholesky(ir::AttributeCodec& codec, ir::NoAttributes&) {

@@ -4,6 +4,7 @@
 
 #include "ops/kernels/lapack.h"
 #include "ops/kernels/share_rows.h"
+#include "ops/linalg/blocks.h"
 #include "ops/linalg/few.h"
 #include "ops/linalg/linalg.h"
 #include "rondo/loops.h"
@@ -160,40 +161,45 @@ std::vector<Tensor> expand_lu(const Node& node, std::span<const Tensor> operands
   return each_matrix(lu_loop, operands[0]);
 }
 
-/// x[..., m, n] with ones on the diagonal past row or column k, so that it is square.
-Tensor completed(const Tensor& x, std::int64_t size) {
-  const std::int64_t m = x.dim(x.rank() - 2), n = x.dim(x.rank() - 1);
-  if (m == size && n == size) return x;
-  std::vector<std::int64_t> low(static_cast<std::size_t>(x.rank()), 0), high = low;
-  high[high.size() - 2] = size - m;
-  high[high.size() - 1] = size - n;
-  const Tensor padded = pad(x, 0, low, high);
-  const std::int64_t known = std::min(m, n);
-  const TensorType square{DType::kS32, {size, size}};
-  const Tensor row = iota(square, 0);
-  const Tensor added =
-      broadcast_to((row == iota(square, 1)) & (row >= known), padded.shape().vector());
-  return where(added, 1, padded);
+/// The tangents of l and u, packed like lu, of matrices that change by dx, with their rows in the
+/// order of the factors. By blocks, as l u says: the upper left one alone, then what is beside and
+/// below it, then the rest. For few rows x = l^-1 dx u^-1 is dl below the diagonal, seen from l,
+/// and du on and above it, seen from u.
+Tensor packed_tangent(const Tensor& lu, const Tensor& dx, SourceLocation at) {
+  const std::int64_t m = lu.dim(lu.rank() - 2), n = lu.dim(lu.rank() - 1), k = std::min(m, n);
+  if (k == 0) return dx;
+  const auto solved_by_l = [at](const Tensor& factors, const Tensor& x) {
+    return triangular_solution(factors, x, {.unit_diagonal = true}, at);
+  };
+  const auto solved_by_u = [at](const Tensor& factors, const Tensor& x) {
+    return triangular_solution(factors, x, {.left_side = false, .lower = false}, at);
+  };
+  if (m == n && n <= kWholeRows) {
+    const Tensor x = solved_by_u(lu, solved_by_l(lu, dx)), below = tril(lu, -1);
+    const Tensor of_l = tril(x, -1);
+    return of_l + matmul(below, of_l) + matmul(triu(x), triu(lu));
+  }
+  const std::int64_t size = m == n ? n / 2 : k;
+  const Blocks f = Blocks::of(lu, size), of_dx = Blocks::of(dx, size);
+  Blocks changes{packed_tangent(f.upper_left, of_dx.upper_left, at), {}, {}, {}};
+  if (size < n) {
+    const Tensor by_l = matmul(tril(changes.upper_left, -1), f.upper_right);
+    changes.upper_right = solved_by_l(f.upper_left, of_dx.upper_right - by_l);
+  }
+  if (size < m) {
+    const Tensor by_u = matmul(f.lower_left, triu(changes.upper_left));
+    changes.lower_left = solved_by_u(f.upper_left, of_dx.lower_left - by_u);
+  }
+  if (size < k) {
+    const Tensor known =
+        matmul(changes.lower_left, f.upper_right) + matmul(f.lower_left, changes.upper_right);
+    changes.lower_right = packed_tangent(f.lower_right, of_dx.lower_right - known, at);
+  }
+  return changes.joined();
 }
 
-/// With l and u completed to squares: x = l^-1 P da u^-1 is dl in the triangle below the diagonal,
-/// seen from l, and du in the other, seen from u.
 std::vector<Tensor> lu_jvp(const JvpCall& c) {
-  const Tensor& lu = c.y(0);
-  const std::int64_t m = lu.dim(lu.rank() - 2), n = lu.dim(lu.rank() - 1), k = std::min(m, n);
-  std::vector<std::int64_t> start(static_cast<std::size_t>(lu.rank()), 0);
-  const auto part = [&](std::int64_t rows, std::int64_t columns) {
-    std::vector<std::int64_t> limits = lu.shape().vector();
-    limits[limits.size() - 2] = rows;
-    limits[limits.size() - 1] = columns;
-    return slice(lu, start, limits);
-  };
-  const Tensor lower = tril(part(m, k), -1);
-  const Tensor l = completed(lower + identities_like(lower), m), u = completed(triu(part(k, n)), n);
-  const Tensor left =
-      triangular_solution(l, permuted_rows(c.dx(0), c.y(2)), {.unit_diagonal = true}, c.at());
-  const Tensor x = triangular_solution(u, left, {.left_side = false, .lower = false}, c.at());
-  return {matmul(l, tril(x, -1)) + matmul(triu(x), u), Tensor(), Tensor()};
+  return {packed_tangent(c.y(0), permuted_rows(c.dx(0), c.y(2)), c.at()), Tensor(), Tensor()};
 }
 
 }  // namespace
