@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -91,6 +92,50 @@ void expect_values_of_all_forms(std::int64_t m, std::int64_t count, std::int64_t
   for (const bool a_swapped : {false, true}) {
     for (const bool b_swapped : {false, true})
       Product<T>{m, count, n, a_swapped, b_swapped}.expect_values();
+  }
+}
+
+/// Parts of larger matrices; what is beside them stays.
+template <class T>
+void expect_less_a_product(std::int64_t m, std::int64_t count, std::int64_t n, bool a_swapped,
+                           bool b_swapped) {
+  const Product<T> product{m, count, n, a_swapped, b_swapped};
+  const std::int64_t beside = 3;
+  const auto spread = [&](const std::vector<T>& x, std::int64_t row) {
+    std::vector<T> rows;
+    for (std::size_t i = 0; i < x.size(); i++) {
+      rows.push_back(x[i]);
+      if ((i + 1) % static_cast<std::size_t>(row) == 0)
+        rows.insert(rows.end(), beside, std::numeric_limits<T>::quiet_NaN());
+    }
+    return rows;
+  };
+  const std::int64_t a_row = a_swapped ? m : count, b_row = b_swapped ? count : n;
+  const std::vector<T> a = spread(product.a, a_row), b = spread(product.b, b_row);
+  std::vector<T> out(static_cast<std::size_t>(m * (n + beside)), T(7));
+  HostWithThreads host(2);
+  ASSERT_EQ(
+      ops::vector_subtract_product(a.data(), a_row + beside, a_swapped, b.data(), b_row + beside,
+                                   b_swapped, m, count, n, out.data(), n + beside, host),
+      has_vector_products());
+  for (std::int64_t i = 0; i < m; i++) {
+    for (std::int64_t j = 0; j < n + beside; j++) {
+      double sum = 7;
+      for (std::int64_t k = 0; k < count && j < n; k++)
+        sum -= static_cast<double>(product.left(i, k)) * static_cast<double>(product.right(k, j));
+      ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(i * (n + beside) + j)]), sum,
+                  1e-4);
+    }
+  }
+}
+
+TEST_F(VectorGemm, SubtractsProductsFromParts) {
+  for (const bool a_swapped : {false, true}) {
+    for (const bool b_swapped : {false, true}) {
+      expect_less_a_product<float>(29, 300, 37, a_swapped, b_swapped);
+      expect_less_a_product<double>(29, 300, 37, a_swapped, b_swapped);
+      expect_less_a_product<double>(1, 5, 1, a_swapped, b_swapped);
+    }
   }
 }
 

@@ -10,9 +10,10 @@
 namespace rondo::ops {
 
 /// Each takes one matrix of f32, f64, c64 or c128 (eigh and svd: f32 or f64), stored by rows. It
-/// returns false, without any effect, where the kernel of the op has to: the matrix is small or not
-/// finite, or the library is not available or has failed. Runs on one thread, so that results
-/// depend on the matrix alone, and polls the host about each millisecond.
+/// returns false, without any effect, where the kernel of the op has to: the matrix is small or
+/// (except for lu and triangular_solve) not finite, or the library is not available or has failed.
+/// The library runs on one thread, and results depend on the matrix alone. Polls the host about
+/// each millisecond.
 
 /// l (n x n), NaN throughout unless x is positive definite.
 template <class T>

@@ -53,6 +53,7 @@ constexpr std::int64_t kLeastRowsForCopy = std::int64_t{2} * kTileRows;
     }                                                                                              \
     RONDO_AVX512 static V all(T x) { return _mm512_set1_##end(x); }                                \
     RONDO_AVX512 static V add(V a, V b) { return _mm512_add_##end(a, b); }                         \
+    RONDO_AVX512 static V subtract(V a, V b) { return _mm512_sub_##end(a, b); }                    \
     RONDO_AVX512 static V fma(V a, V b, V c) { return _mm512_fmadd_##end(a, b, c); }               \
     RONDO_AVX512 static void store(T* p, Mask mask, V v) { _mm512_mask_storeu_##end(p, mask, v); } \
   }
@@ -81,12 +82,14 @@ struct Masks {
   }
 };
 
-/// Sets (or adds to) a tile of the result: `count` terms of kRows rows of a and of two vectors of
-/// b.
+/// What a sum of terms does with the element of the result.
+enum class OfSum : std::uint8_t { kSet, kAdd, kSubtract };
+
+/// A tile of the result: `count` terms of kRows rows of a and of two vectors of b.
 template <class S, int kRows>
 RONDO_AVX512 void multiply_tile(Matrix<S> a, const typename S::T* b, std::int64_t b_row,
                                 std::int64_t count, typename S::T* out, std::int64_t out_row,
-                                Masks<S> masks, bool adds) {
+                                Masks<S> masks, OfSum effect) {
   using T = typename S::T;
   using V = typename S::V;
   V sums[kRows][2];
@@ -109,9 +112,11 @@ RONDO_AVX512 void multiply_tile(Matrix<S> a, const typename S::T* b, std::int64_
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; i++) {
     T* to = out + i * out_row;
-    if (adds) {
-      sums[i][0] = S::add(S::load(masks.first, to), sums[i][0]);
-      sums[i][1] = S::add(S::load(masks.second, to + S::kLanes), sums[i][1]);
+    if (effect != OfSum::kSet) {
+      const V first = S::load(masks.first, to), second = S::load(masks.second, to + S::kLanes);
+      const bool adds = effect == OfSum::kAdd;
+      sums[i][0] = adds ? S::add(first, sums[i][0]) : S::subtract(first, sums[i][0]);
+      sums[i][1] = adds ? S::add(second, sums[i][1]) : S::subtract(second, sums[i][1]);
     }
     S::store(to, masks.first, sums[i][0]);
     S::store(to + S::kLanes, masks.second, sums[i][1]);
@@ -122,17 +127,17 @@ RONDO_AVX512 void multiply_tile(Matrix<S> a, const typename S::T* b, std::int64_
 template <class S>
 RONDO_AVX512 void multiply_strip(Matrix<S> a, const typename S::T* b, std::int64_t b_row,
                                  std::int64_t m, std::int64_t count, typename S::T* out,
-                                 std::int64_t out_row, Masks<S> masks, bool adds) {
+                                 std::int64_t out_row, Masks<S> masks, OfSum effect) {
   std::int64_t i = 0;
   const auto left = [&] { return Matrix<S>{a.at(i, 0), a.row, a.column}; };
   for (; i + kTileRows <= m; i += kTileRows)
-    multiply_tile<S, kTileRows>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+    multiply_tile<S, kTileRows>(left(), b, b_row, count, out + i * out_row, out_row, masks, effect);
   for (; i + 8 <= m; i += 8)
-    multiply_tile<S, 8>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+    multiply_tile<S, 8>(left(), b, b_row, count, out + i * out_row, out_row, masks, effect);
   for (; i + 4 <= m; i += 4)
-    multiply_tile<S, 4>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+    multiply_tile<S, 4>(left(), b, b_row, count, out + i * out_row, out_row, masks, effect);
   for (; i < m; i++)
-    multiply_tile<S, 1>(left(), b, b_row, count, out + i * out_row, out_row, masks, adds);
+    multiply_tile<S, 1>(left(), b, b_row, count, out + i * out_row, out_row, masks, effect);
 }
 
 /// The quarters 0 and 2, or 1 and 3, of two registers.
@@ -227,7 +232,8 @@ struct RightSide {
 
 template <class S>
 void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int64_t count,
-                   std::int64_t n, typename S::T* out, ir::Host* host) {
+                   std::int64_t n, typename S::T* out, std::int64_t out_row, bool subtracts,
+                   ir::Host* host) {
   using T = typename S::T;
   constexpr std::int64_t kWidth = RightSide<S>::kWidth;
   const bool copies = !b.strips && (m >= kLeastRowsForCopy || b.matrix.column != 1);
@@ -253,6 +259,7 @@ void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int6
     const std::int64_t columns = std::min(block, n - first);
     for (std::int64_t k = 0; k < count; k += kSummedTerms) {
       const std::int64_t length = std::min(kSummedTerms, count - k);
+      const OfSum effect = subtracts ? OfSum::kSubtract : k > 0 ? OfSum::kAdd : OfSum::kSet;
       for (std::int64_t i = 0; i < m; i += kPanelRows) {
         const std::int64_t rows = std::min(kPanelRows, m - i);
         for (std::int64_t j = 0; j < columns; j += kWidth) {
@@ -272,7 +279,7 @@ void multiply_rows(Matrix<S> a, const RightSide<S>& b, std::int64_t m, std::int6
             right_row = b.matrix.row;
           }
           multiply_strip<S>({a.at(i, k), a.row, a.column}, right, right_row, rows, length,
-                            out + i * n + first + j, n, Masks<S>(width), k > 0);
+                            out + i * out_row + first + j, out_row, Masks<S>(width), effect);
           if (poller) poller->did(rows * length * width / 64);
           if (earlier_piece_failed()) return;  // the caller's, which polls
         }
@@ -285,7 +292,8 @@ bool is_here() { return cpu().avx512; }
 
 template <class S>
 bool multiply(Matrix<S> left, const RightSide<S>& right, std::int64_t m, std::int64_t count,
-              std::int64_t n, typename S::T* out, ir::Host& host) {
+              std::int64_t n, typename S::T* out, std::int64_t out_row, bool subtracts,
+              ir::Host& host) {
   if (!is_here()) return false;
   // Threshold: Products of a part for a thread: it must take longer than waking one. Not measured;
   // matmul512 with two threads in bench/anchors runs it.
@@ -297,7 +305,7 @@ bool multiply(Matrix<S> left, const RightSide<S>& right, std::int64_t m, std::in
   parallel_for((m + rows - 1) / rows, host.threads(), [&](std::int64_t number) {
     const std::int64_t first = number * rows;
     multiply_rows<S>({left.at(first, 0), left.row, left.column}, right, std::min(rows, m - first),
-                     count, n, out + first * n,
+                     count, n, out + first * out_row, out_row, subtracts,
                      std::this_thread::get_id() == caller ? &host : nullptr);
   });
   return true;
@@ -325,7 +333,16 @@ bool vector_multiply(const T* a, bool a_swapped, const T* b, bool b_swapped, std
                      std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
   return multiply<VectorsOf<T>>({a, a_swapped ? 1 : count, a_swapped ? m : 1},
                                 {{b, b_swapped ? 1 : n, b_swapped ? count : 1}}, m, count, n, out,
-                                host);
+                                n, false, host);
+}
+
+template <class T>
+bool vector_subtract_product(const T* a, std::int64_t a_row, bool a_swapped, const T* b,
+                             std::int64_t b_row, bool b_swapped, std::int64_t m, std::int64_t count,
+                             std::int64_t n, T* out, std::int64_t out_row, ir::Host& host) {
+  return multiply<VectorsOf<T>>({a, a_swapped ? 1 : a_row, a_swapped ? a_row : 1},
+                                {{b, b_swapped ? 1 : b_row, b_swapped ? b_row : 1}}, m, count, n,
+                                out, out_row, true, host);
 }
 
 template <class T>
@@ -342,7 +359,7 @@ template <class T>
 bool vector_multiply_packed(const T* a, bool a_swapped, const T* packed, std::int64_t m,
                             std::int64_t count, std::int64_t n, T* out, ir::Host& host) {
   return multiply<VectorsOf<T>>({a, a_swapped ? 1 : count, a_swapped ? m : 1}, {{}, packed}, m,
-                                count, n, out, host);
+                                count, n, out, n, false, host);
 }
 
 #undef RONDO_AVX512
@@ -352,6 +369,12 @@ bool vector_multiply_packed(const T* a, bool a_swapped, const T* packed, std::in
 template <class T>
 bool vector_multiply(const T*, bool, const T*, bool, std::int64_t, std::int64_t, std::int64_t, T*,
                      ir::Host&) {
+  return false;
+}
+template <class T>
+bool vector_subtract_product(const T*, std::int64_t, bool, const T*, std::int64_t, bool,
+                             std::int64_t, std::int64_t, std::int64_t, T*, std::int64_t,
+                             ir::Host&) {
   return false;
 }
 template <class T>
@@ -368,12 +391,15 @@ bool vector_multiply_packed(const T*, bool, const T*, std::int64_t, std::int64_t
 
 #endif
 
-#define RONDO_INSTANTIATE(T)                                                                 \
-  template bool vector_multiply(const T*, bool, const T*, bool, std::int64_t, std::int64_t,  \
-                                std::int64_t, T*, ir::Host&);                                \
-  template std::int64_t packed_elements<T>(std::int64_t, std::int64_t);                      \
-  template void pack_right_side(const T*, bool, std::int64_t, std::int64_t, T*);             \
-  template bool vector_multiply_packed(const T*, bool, const T*, std::int64_t, std::int64_t, \
+#define RONDO_INSTANTIATE(T)                                                                  \
+  template bool vector_multiply(const T*, bool, const T*, bool, std::int64_t, std::int64_t,   \
+                                std::int64_t, T*, ir::Host&);                                 \
+  template bool vector_subtract_product(const T*, std::int64_t, bool, const T*, std::int64_t, \
+                                        bool, std::int64_t, std::int64_t, std::int64_t, T*,   \
+                                        std::int64_t, ir::Host&);                             \
+  template std::int64_t packed_elements<T>(std::int64_t, std::int64_t);                       \
+  template void pack_right_side(const T*, bool, std::int64_t, std::int64_t, T*);              \
+  template bool vector_multiply_packed(const T*, bool, const T*, std::int64_t, std::int64_t,  \
                                        std::int64_t, T*, ir::Host&)
 RONDO_INSTANTIATE(float);
 RONDO_INSTANTIATE(double);

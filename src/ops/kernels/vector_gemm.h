@@ -17,6 +17,12 @@ template <class T>
 bool vector_multiply(const T* a, bool a_swapped, const T* b, bool b_swapped, std::int64_t m,
                      std::int64_t count, std::int64_t n, T* out, ir::Host& host);
 
+/// out -= a b, of matrices whose rows, as they are stored, are at these distances.
+template <class T>
+bool vector_subtract_product(const T* a, std::int64_t a_row, bool a_swapped, const T* b,
+                             std::int64_t b_row, bool b_swapped, std::int64_t m, std::int64_t count,
+                             std::int64_t n, T* out, std::int64_t out_row, ir::Host& host);
+
 /// The size of b packed in the order in which it is read, for products of several a with it; 0 on
 /// machines without AVX-512.
 template <class T>
