@@ -52,16 +52,21 @@ F* routine(const char* name) {
 }
 using Length = std::size_t;
 
-template <class T>
-bool is_finite_element(T x) {
-  constexpr auto kMost = std::numeric_limits<typename ElementOf<T>::Real>::max();
-  return std::abs(std::real(x)) <= kMost && std::abs(std::imag(x)) <= kMost;
-}
+/// By sums of products with zero, which are zero or NaN: several, which a compiler keeps in
+/// vectors.
 template <class T>
 bool are_finite(const T* x, std::int64_t count) {
-  bool finite = true;
-  for (std::int64_t i = 0; i < count; i++) finite &= is_finite_element(x[i]);
-  return finite;
+  using Real = typename ElementOf<T>::Real;
+  constexpr std::int64_t kParts = sizeof(T) / sizeof(Real), kSums = 8;
+  const auto* const parts = reinterpret_cast<const Real*>(x);
+  Real sums[kSums] = {};
+  std::int64_t i = 0;
+  for (; i + kSums <= count * kParts; i += kSums) {
+    for (std::int64_t k = 0; k < kSums; k++) sums[k] += parts[i + k] * Real(0);
+  }
+  for (; i < count * kParts; i++) sums[0] += parts[i] * Real(0);
+  for (std::int64_t k = 1; k < kSums; k++) sums[0] += sums[k];
+  return sums[0] == Real(0);
 }
 template <class T>
 bool lower_is_finite(const T* x, std::int64_t n) {
