@@ -101,7 +101,7 @@ void Expander::add_computation(Instruction i) {
   const FusedForms& fused = target_.fused;
   const TypeSet& rotations = i.lanes > 1 ? fused.rotations_of_lanes : fused.rotations;
   if (i.op == Opcode::kRotateLeft && !(rotations.has(i.type) && out_.units[i.b].constant)) {
-    const auto bits = static_cast<std::uint64_t>(8 * width_of(i.type));
+    const auto bits = std::uint64_t{8} * static_cast<std::uint64_t>(width_of(i.type));
     const auto number = [&](std::uint64_t value) { return constant(i.type, value, i.lanes); };
     const auto of_lanes = [&](Opcode op, Unit a, Unit b) {
       return compute(op, i.type, i.lanes, a, b);

@@ -65,6 +65,8 @@ std::vector<Tensor> convert_transpose(const TransposeCall& c) {
 InferredTypes infer_bitcast(const InferContext& context) {
   const TensorType& x = context.type(0);
   const DType to = context.attrs<ConvertAttributes>().dtype;
+  if (byte_width(x.dtype) == 0 || byte_width(to) == 0)
+    context.fail("to a value that is no dtype\n  Give one that DType names.");
   auto refuse = [&](DType dtype) { return is_pred(dtype) || is_complex(dtype); };
   if (refuse(x.dtype) || refuse(to)) {
     if (x.dtype == to) return {x};

@@ -276,6 +276,9 @@ TEST(BitcastConvert, Errors) {
                {"bitcast_convert: from pred[1] to u8", "rondo::convert"});
   expect_error([] { bitcast_convert(vec<std::uint8_t>({1}), DType::kPred); },
                {"from u8[1] to pred"});
+  // It would have 0 bits, by which the other's are divided.
+  expect_error([] { bitcast_convert(vec<std::uint8_t>({1}), static_cast<DType>(99)); },
+               {"bitcast_convert", "no dtype"});
   expect_error(
       [] {
         bitcast_convert(vec<std::complex<float>>({{1, 2}}), DType::kF64);

@@ -57,7 +57,7 @@ using Length = std::size_t;
 template <class T>
 bool are_finite(const T* x, std::int64_t count) {
   using Real = typename ElementOf<T>::Real;
-  constexpr std::int64_t kParts = sizeof(T) / sizeof(Real), kSums = 8;
+  constexpr std::int64_t kParts = ElementOf<T>::kIsReal ? 1 : 2, kSums = 8;
   const auto* const parts = reinterpret_cast<const Real*>(x);
   Real sums[kSums] = {};
   std::int64_t i = 0;
