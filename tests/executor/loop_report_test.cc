@@ -187,12 +187,14 @@ TEST(DocumentedPrograms, AreWhatIsPrinted) {
   EXPECT_THAT(text, HasSubstr("\n```\n" + lower + "```\n"));
 }
 
+#if defined(__x86_64__)
 TEST(DocumentedPrograms, AreDisassembled) {
   const Executable native = compile(documented(), {.executor = Executor::kCompiled});
   const std::string machine = native.disassembly("heat");
   if (machine.empty()) GTEST_SKIP() << "this machine has no native code";
   EXPECT_THAT(documentation("native_code.md"), HasSubstr("\n```\n" + machine + "```\n"));
 }
+#endif
 
 TEST(DocumentedPrograms, SayWhatKeepsALoopFromBeingVectorized) {
   auto centre = [](Tensor x) {
