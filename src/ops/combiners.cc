@@ -81,6 +81,7 @@ const Function& combiner_region(Combiner combiner, DType dtype) {
   if (const Function* made = place.load(std::memory_order_acquire)) return *made;
   const std::lock_guard lock(mutex);
   if (const Function* made = place.load(std::memory_order_relaxed)) return *made;
+  const ir::LocationScope nowhere{SourceLocation()};  // it has many users
   const TensorType scalar{dtype, {}};
   const std::string name = fmt::format("{}_{}", combiner_name(combiner), dtype_name(dtype));
   const Function* made = new Function(ir::trace_closed(name, name, std::array{scalar, scalar},

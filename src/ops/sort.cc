@@ -117,6 +117,7 @@ const Function& comparator_of_first(std::span<const DType> dtypes, bool descendi
   thread_local std::map<std::pair<std::vector<DType>, bool>, Function> made;
   Function& region = made[{{dtypes.begin(), dtypes.end()}, descending}];
   if (region.empty()) {
+    const ir::LocationScope nowhere{SourceLocation()};  // it has many users
     std::vector<TensorType> scalars;
     for (DType dtype : dtypes) scalars.insert(scalars.end(), 2, TensorType{dtype, {}});
     const std::string name =

@@ -145,6 +145,36 @@ TEST(DotGeneral, ComplexNumbers) {
                 want);
 }
 
+// Of all small sizes: with guard pages, nothing behind the elements is read.
+TEST(DotGeneral, ComplexNumbersOfAllSmallSizes) {
+  using C = std::complex<float>;
+  const auto counted = [](std::int64_t count) {
+    std::vector<C> x;
+    for (std::int64_t i = 0; i < count; i++)
+      x.emplace_back(static_cast<float>(i % 5), static_cast<float>(i % 3));
+    return x;
+  };
+  for (std::int64_t m = 1; m <= 9; m++) {
+    for (std::int64_t k = 1; k <= 8; k++) {
+      for (const std::int64_t n : {1, 2, 4, 8, 9}) {
+        const std::vector<C> a = counted(m * k), b = counted(k * n);
+        std::vector<C> want(static_cast<std::size_t>(m * n));
+        for (std::int64_t at = 0; at < m * k * n; at++) {
+          const std::int64_t i = at / (k * n), term = at / n % k, j = at % n;
+          want[static_cast<std::size_t>(i * n + j)] +=
+              a[static_cast<std::size_t>(i * k + term)] * b[static_cast<std::size_t>(term * n + j)];
+        }
+        const auto product = [](Tensor x, Tensor y) { return matmul(x, y); };
+        const Executable program = compile(
+            trace(product, TensorType{DType::kC64, {m, k}}, TensorType{DType::kC64, {k, n}}));
+        const std::vector<Literal> got =
+            program.run({Literal::from(a, {m, k}), Literal::from(b, {k, n})});
+        expect_values(Tensor(got[0]), {m, n}, want);
+      }
+    }
+  }
+}
+
 TEST(DotGeneral, LongSumsAreAccurate) {
   constexpr std::int64_t n = 1000000;
   const Tensor x = full(f32({n}), 0.1f), one = ones(f32({n}));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "ir/function_data.h"
@@ -19,8 +20,7 @@ bool is_of_a_test(const ir::Node& node) {
   return std::string_view(node.location().file).ends_with("_test.cc");
 }
 
-/// For cached regions, such as the sum of a reduction: they have the line of their first user,
-/// which may be another test, or none.
+/// As in cached regions, such as the sum of a reduction.
 bool has_no_line(const ir::Node& node) { return node.location().line == 0; }
 
 /// The lines of nodes, at any depth, that are not in a test.
@@ -169,6 +169,19 @@ TEST(Origins, AreLinesOfTheUser) {
     const std::vector<std::string> foreign = foreign_lines(row.program());
     EXPECT_TRUE(foreign.empty()) << row.name << " has nodes at " << foreign.front();
   }
+}
+
+// Whoever uses them first, here in a thread that has none yet.
+TEST(Origins, AreNoneInCachedRegions) {
+  std::vector<std::string> foreign;
+  std::thread([&] {
+    {
+      const ir::LocationScope elsewhere(SourceLocation{"elsewhere.cc", "", 7});
+      static_cast<void>(argsort(zeros(f32({4}))));
+    }
+    foreign = foreign_lines(trace([](Tensor x) { return argsort(x); }, f32({4})));
+  }).join();
+  EXPECT_TRUE(foreign.empty()) << foreign.front();
 }
 
 TEST(Origins, StandInTheAdviceOfAProgram) {

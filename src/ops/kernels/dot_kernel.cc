@@ -1,5 +1,6 @@
 // Products of arrays are reduced to batches of matrix products: out[b] = left[b] right[b].
 #include <algorithm>
+#include <complex>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -123,7 +124,10 @@ void add_tile(MatrixView<T> a, MatrixView<T> b, std::int64_t count, Total<Acc>* 
   for (std::int64_t k = 0; k < count; k++) {
     const T* row = b.data + k * b.row;
     for (int i = 0; i < kRows; i++) {
-      const Acc left = static_cast<Acc>(a.data[i * a.row + k * a.column]);
+      const T* at = a.data + i * a.row + k * a.column;
+      // Else g++ 12 loads c64 of several rows together, and one behind the last element.
+      if constexpr (std::is_same_v<T, std::complex<float>>) asm("" : "+r"(at));
+      const Acc left = static_cast<Acc>(*at);
       for (int j = 0; j < kColumns; j++)
         sums[i][j] = multiply_add_to<Acc>(sums[i][j], left, static_cast<Acc>(row[j]));
     }
