@@ -218,7 +218,6 @@ std::optional<Value> Builder::quotient_by_power_of_two(Opcode code, Type type, V
   return divides ? quotient : subtract(a, binary(Opcode::kShiftLeft, quotient, by(shift)));
 }
 
-/// The op that emit() has written for a value, unless the caller has moved it since.
 const Op* Builder::maker(Value value) const {
   const std::size_t at = made_at_[value];
   if (at >= program_.code.size() || program_.code[at].result != value) return nullptr;

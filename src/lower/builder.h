@@ -124,6 +124,9 @@ class Builder {
                           std::uint32_t loop = kNoLoop,
                           std::optional<std::int64_t> trips = std::nullopt);
   void end_for(std::span<const Value> next);
+  /// The op that computes a value; null if it was not written by a function of the builder, or
+  /// moved since.
+  const Op* maker(Value value) const;
   Value index_of_for(std::uint32_t loop) const { return program_.fors[loop].index; }
   const Carry& carry_of_for(std::uint32_t loop, std::size_t i) const {
     return program_.fors[loop].carries[i];
@@ -171,7 +174,6 @@ class Builder {
   std::optional<Value> simplified(Opcode code, Type type, Value a, Value b);
   std::optional<Value> quotient_by_power_of_two(Opcode code, Type type, Value a, Value b);
   std::optional<Value> rotation(Opcode code, Type type, Value a, Value b);
-  const Op* maker(Value value) const;
   void open(Opcode code, std::uint32_t index, std::uint32_t loop = kNoLoop);
   Scope close(Opcode opened);
   void forget(std::size_t known);

@@ -77,7 +77,6 @@ TEST(Extremes, AreWhatTheSelectionSays) {
 }
 
 TEST(Extremes, AreOneInstruction) {
-  if (!native_code::has_assembler()) GTEST_SKIP() << "this build has no assembler (Xbyak)";
   for (const Shape& shape : {Shape{}, Shape{1000}}) {
     const TensorType type{DType::kF32, shape};
     const Function f = trace([](Tensor a, Tensor b) { return where(a < b, a, b); }, type, type);
@@ -85,7 +84,7 @@ TEST(Extremes, AreOneInstruction) {
     for (const auto* target : {&native_code::x86::avx2(), &native_code::x86::avx512()}) {
       SCOPED_TRACE(native_code::disassembly(lowered.program(), target));
       const native_code::Steps steps = lowered.native_steps(target);
-      EXPECT_GT(count(steps, computes(Opcode::kMin)), 0);
+      EXPECT_EQ(count(steps, computes(Opcode::kMin)) > 0, native_code::has_assembler());
       EXPECT_EQ(count(steps, computes(Opcode::kSelect)), 0);
       EXPECT_EQ(count(steps, computes(Opcode::kLess)), 0);
     }

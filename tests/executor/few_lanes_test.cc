@@ -103,12 +103,14 @@ TEST(FewLanes, NestsInALoopGiveWhatPlainLoopsGive) {
 }
 
 TEST(FewLanes, NestsInALoopAreWrittenOut) {
-  if (!native_code::has_assembler()) GTEST_SKIP() << "this build has no assembler (Xbyak)";
   const Lowered lowered(attraction());
   SCOPED_TRACE(native_code::disassembly(lowered.program(), &native_code::x86::avx512()));
   const native_code::Steps steps = lowered.native_steps(&native_code::x86::avx512(), "steps");
-  EXPECT_GT(count(steps, native_code::computes(lower::Opcode::kSqrt, lower::Type::kF64, 8)), 0);
-  EXPECT_EQ(count(steps, is(native_code::Kind::kForBegin)), 1);  // the function's own loop
+  const bool has_code = native_code::has_assembler();
+  EXPECT_EQ(count(steps, native_code::computes(lower::Opcode::kSqrt, lower::Type::kF64, 8)) > 0,
+            has_code);
+  EXPECT_EQ(count(steps, is(native_code::Kind::kForBegin)),
+            has_code ? 1 : 0);  // the function's own
 }
 
 // What small nests carry from trip to trip, and nested loops of them.

@@ -171,9 +171,9 @@ TEST(PackedProducts, CopiesAreLeftOutWhereMemoryIsLimited) {
   const std::int64_t bytes = free.memory_plan().arena_bytes;
   const CompileOptions limited{.executor = Executor::kBytecode,
                                .memory_limit = free.memory_plan().result_bytes + bytes - 1};
-  if (expected("p").empty()) {
+  if (expected("p").empty()) {  // without AVX-512 there are no copies that could be left out
     EXPECT_THROW(compile(function, limited), ExecutionError);
-    GTEST_SKIP() << "products read packed matrices on processors with AVX-512 only";
+    return;
   }
   EXPECT_EQ(order_of(function, limited), "w");
   EXPECT_TRUE(compile(function, limited).run(arguments)[0].identical(free.run(arguments)[0]));

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -76,10 +75,6 @@ TEST(Builder, PutsConstantIndicesIntoTheOffset) {
   EXPECT_EQ(address.terms[0].stride, 4);
 }
 
-const Op& maker_of(Builder& b, Value value) {
-  return *std::ranges::find(b.program().code, value, &Op::result);
-}
-
 TEST(Builder, MakesARotationOfShiftsInOppositeDirections) {
   for (const Type type : {Type::kS8, Type::kU16, Type::kS32, Type::kU32, Type::kS64, Type::kU64}) {
     const double bits = 8.0 * static_cast<double>(width(type));
@@ -90,7 +85,7 @@ TEST(Builder, MakesARotationOfShiftsInOppositeDirections) {
         const Value left = b.binary(Opcode::kShiftLeft, x, b.number(type, 3));
         const Value right = b.binary(Opcode::kShiftRightLogical, x, b.number(type, bits - 3));
         const Op op =
-            maker_of(b, left_first ? b.binary(joins, left, right) : b.binary(joins, right, left));
+            *b.maker(left_first ? b.binary(joins, left, right) : b.binary(joins, right, left));
         EXPECT_EQ(op.code, Opcode::kRotateLeft);
         EXPECT_EQ(op.a, x);
         EXPECT_EQ(op.b, b.number(type, 3));
@@ -110,9 +105,9 @@ TEST(Builder, KeepsShiftsThatAreNoRotation) {
       shift(Opcode::kShiftRightLogical, x, 28), shift(Opcode::kShiftRightArithmetic, x, 29),
       shift(Opcode::kShiftRightLogical, y, 29), shift(Opcode::kShiftLeft, x, 29),
       b.binary(Opcode::kShiftRightLogical, x, y)};
-  for (const Value other : others) EXPECT_EQ(maker_of(b, b.bit_or(left, other)).code, Opcode::kOr);
+  for (const Value other : others) EXPECT_EQ(b.maker(b.bit_or(left, other))->code, Opcode::kOr);
   // Bits in common do not add up.
-  EXPECT_EQ(maker_of(b, b.subtract(left, others[0])).code, Opcode::kSubtract);
+  EXPECT_EQ(b.maker(b.subtract(left, others[0]))->code, Opcode::kSubtract);
 }
 
 TEST(Builder, RefusesOperandsOfTwoTypes) {

@@ -211,7 +211,7 @@ TEST_F(NativeArithmetic, RotationsAreOneStepWhereTheTargetHasThem) {
         const Value x = p.argument(0), z = p.result(0), trips = p.index(64);
         const std::uint32_t loop =
             lanes ? p.begin_lanes(trips) : p.begin_for(p.index(0), trips, 1, {});
-        const Value i = lanes ? p.program().lanes[loop].index : p.program().fors[loop].index;
+        const Value i = lanes ? p.index_of_lanes(loop) : p.index_of_for(loop);
         const Value a = p.load_at(type, x, i, lower::width(type));
         const Value turned =
             p.bit_xor(p.binary(Opcode::kShiftRightLogical, a, p.number(type, 5)),
