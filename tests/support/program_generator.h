@@ -113,6 +113,7 @@ class ProgramGenerator {
   bool choice();
   bool conversion();
   bool reshaping();
+  bool stacking();
   bool slicing();
   bool indexing();
   bool reduction();
