@@ -153,6 +153,14 @@ foreach(part IN ITEMS text ops loops compiler pjrt)
       set(header loops)
     endif()
   endif()
+  if(RONDO_BUILD_FUZZERS)
+    # Readers, and what they call, tell libFuzzer which inputs are new. The rest would only be slower.
+    if(part MATCHES "^(text|ops)$")
+      target_compile_options(${objects} PRIVATE -fsanitize=fuzzer-no-link)
+    else()
+      set(header loops)
+    endif()
+  endif()
   target_compile_features(${objects} PUBLIC cxx_std_20)
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src"
                                                 ${rondo_include_directories})
@@ -171,7 +179,7 @@ foreach(part IN ITEMS text ops loops compiler pjrt)
     # separate options would be left out of the units.
     target_compile_options(${objects} PRIVATE -Wno-shadow ${rondo_gcc_moves})
   endif()
-  # One for all parts that are optimised alike: g++ compiles a unit as its precompiled header was.
+  # One for all parts with the same options: g++ compiles a unit as its precompiled header was.
   if(RONDO_PRECOMPILED_HEADERS AND NOT part STREQUAL header)
     target_precompile_headers(${objects} REUSE_FROM rondo_${header}_objects)
   elseif(RONDO_PRECOMPILED_HEADERS)

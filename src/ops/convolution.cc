@@ -26,16 +26,16 @@ TensorType spatial_type(const TensorType& type, const std::vector<std::int64_t>&
   return {type.dtype, dims};
 }
 
-void check_axes_of(const InferContext& context, const char* what, const TensorType& type,
+void check_axes_of(const InferContext& context, const char* what, const std::string& of,
                    const std::vector<std::int64_t>& axes, std::size_t rank) {
   std::vector<std::int64_t> sorted = axes, all(rank);
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), std::int64_t{0});
-  if (sorted != all || type.shape.size() != rank) {
+  if (sorted != all) {
     context.fail(
         fmt::format("{} is {}; the layout is for {} axes, each named once\n  Write a "
                     "layout such as b01f_01io->b01f with a digit for each spatial axis.",
-                    what, type.str(), axes.size()));
+                    what, of, axes.size()));
   }
 }
 
@@ -75,9 +75,16 @@ InferredTypes infer_convolution(const InferContext& context) {
   if (is_pred(x.dtype))
     context.fail(
         fmt::format("{} holds no numbers\n  Convert it: rondo::convert(x, DType::kS32).", x.str()));
-  const std::size_t rank = a.lhs.size();
-  check_axes_of(context, "x", x, a.lhs, rank);
-  check_axes_of(context, "the kernel", kernel, a.rhs, rank);
+  const std::size_t rank = x.shape.size();
+  if (rank < static_cast<std::size_t>(kSpatial) || kernel.shape.size() != rank) {
+    context.fail(
+        fmt::format("x is {}, the kernel {}\n  Give both the same number of axes: a batch or "
+                    "output features, features, and spatial axes.",
+                    x.str(), kernel.str()));
+  }
+  check_axes_of(context, "x", x.str(), a.lhs, rank);
+  check_axes_of(context, "the kernel", kernel.str(), a.rhs, rank);
+  check_axes_of(context, "the result", fmt::format("of {} axes", rank), a.out, rank);
   check_groups(context, a);
   const Shape windows = window_counts(context, spatial_window(a, kernel), spatial_type(x, a.lhs));
   std::vector<std::int64_t> dims(rank);

@@ -38,8 +38,8 @@ inline void read_npz(std::string_view bytes) {
     const std::string& path;
     ~Removed() { std::remove(path.c_str()); }
   } removed{path};
-  const TensorType types[] = {f32({2, 3}), s32()};
-  detail::load_npz(path, {"a", "b"}, {types[0], types[1]});
+  const TensorType types[] = {f32({5}), s32({5})};
+  detail::load_npz(path, {"in0", "in1"}, {types[0], types[1]});
 }
 
 inline constexpr Reader kReaders[] = {

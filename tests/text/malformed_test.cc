@@ -123,6 +123,23 @@ constexpr Malformed kIr[] = {
     {"  %0: f32[1] = slice %x {starts=[0], limits=[3], strides=[1]}", "2:3",
      "slice: [0, 3) is no part of axis 0 of f32[2], which has 2 elements\n  Starts and limits "
      "count from the front, and a start is not past its limit."},
+    {"!func main(%x: f32[1,3,4], %k: f32[2,3,5]) -> (f32[1,3,5]) {\n"
+     "  %0: f32[1,3,5] = convolution %x, %k {strides=[1], padding=[0:0], lhs_dilation=[1], "
+     "rhs_dilation=[1], feature_groups=1, batch_groups=1, lhs=[0,2,1], rhs=[2,1,0], "
+     "out=[803,1,2]}\n"
+     "  return %0\n}\n",
+     "2:3",
+     "convolution: the result is of 3 axes; the layout is for 3 axes, each named once\n  Write a "
+     "layout "
+     "such as b01f_01io->b01f with a digit for each spatial axis."},
+    {"!func main(%x: f32[1,3], %k: f32[2,3,5]) -> (f32[1,3,5]) {\n"
+     "  %0: f32[1,3,5] = convolution %x, %k {strides=[], padding=[], lhs_dilation=[], "
+     "rhs_dilation=[], feature_groups=1, batch_groups=1, lhs=[0,1], rhs=[0,1], out=[0,1]}\n"
+     "  return %0\n}\n",
+     "2:3",
+     "convolution: x is f32[1,3], the kernel f32[2,3,5]\n  Give both the same number of axes: a "
+     "batch or "
+     "output features, features, and spatial axes."},
     {"  %0: f32[2] = constant {1, 2, 3}", "2:30", "expected `}`"},
     {"  %0: f32[2] = constant {1}", "2:27", "expected a number"},
     {"  %0: f32[2] = constant {1, x}", "2:29", "expected a number"},
