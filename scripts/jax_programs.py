@@ -305,6 +305,36 @@ def gaussian_process(x, y, at):
     return mean, jnp.diag(k(at, at) - k(at, x) @ jax.scipy.linalg.cho_solve(factor, k(x, at)))
 
 
+@program(normal(1, 5, 3), tolerance=1e-3)
+def all_singular_vectors(a):
+    u, s, vt = jnp.linalg.svd(a)
+    return jnp.abs(u[:, :3]), u @ u.T, (u[:, :3] * s) @ vt
+
+
+@program(normal(1, 3, 5, 3), tolerance=1e-3)
+def batched_reflections(a):
+    q, r = jnp.linalg.qr(a)
+    return q, r, jax.grad(lambda a: jnp.sum(jnp.linalg.qr(a)[1] ** 3))(a)
+
+
+@program(normal(1, 2, 5, 4) + 1j * normal(2, 2, 5, 4), tolerance=1e-3)
+def complex_reflections(a):
+    q, r = jnp.linalg.qr(a)
+    return q, r
+
+
+@program(normal(1, 6), normal(2, 6), normal(3, 6), normal(4, 2, 6, 3), tolerance=1e-3)
+def three_diagonals(l, d, u, b):
+    solve = lambda d, b: lax.linalg.tridiagonal_solve(l.at[0].set(0), d, u.at[5].set(0), b)
+    return jax.vmap(lambda b: solve(d, b))(b), jax.grad(lambda d: jnp.sum(jnp.tanh(solve(d, b[0]))))(d)
+
+
+@program(positive(1, 4))
+def derivatives_of_lgamma(x):
+    trigamma = jax.grad(jax.scipy.special.digamma)
+    return jax.vmap(trigamma)(x), jax.vmap(jax.grad(trigamma))(x), jax.scipy.special.polygamma(jnp.arange(4), x)
+
+
 @program(positive(1, 7))
 def special_functions(x):
     s = jax.scipy.special

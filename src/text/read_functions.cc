@@ -1,11 +1,15 @@
 // Operations of StableHLO, CHLO and HLO that have no record, or one that does less: what they are
 // in functions of ours.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "base/for_dtype.h"
 #include "fmt/format.h"
+#include "ir/node.h"
 #include "ops/broadcast.h"
+#include "rondo/detail/evaluate.h"
 #include "rondo/detail/trace.h"
 #include "rondo/ops.h"
 #include "rondo/ops/random.h"
@@ -49,18 +53,26 @@ std::vector<Tensor> read_top_k(const ReadOperation& read) {
   return {values, places};
 }
 
+/// The order of all elements, if it follows from constants and is one that `polygamma` takes.
+std::optional<std::int64_t> known_order(const Tensor& order, SourceLocation at) {
+  if (order.node()->traced || order.type().elements() == 0) return std::nullopt;
+  const Tensor wide = convert(order, DType::kF64), bounds[] = {min(wide), max(wide)};
+  const std::vector<Literal> known = detail::evaluate(bounds, at, "the order of polygamma");
+  const double n = known[0].item<double>();
+  if (n != known[1].item<double>() || n != std::floor(n) || n < 0 || n > 170) return std::nullopt;
+  return static_cast<std::int64_t>(n);
+}
+
 std::vector<Tensor> read_polygamma(const ReadOperation& read) {
   check_operands(read, 2);
-  const Literal* const order = ir::constant_value(read.operands[0]);
-  if (!order || order->elements() != 1)
-    mlir::fail(read.text, read.operation.at,
-               "chlo.polygamma: the order must be a constant scalar\n  Give it as a "
-               "`stablehlo.constant`.");
-  std::int64_t n = 0;
-  for_any_dtype(order->dtype(), [&]<class T>() {
-    if constexpr (!is_complex(dtype_of<T>)) n = static_cast<std::int64_t>(order->item<T>());
-  });
-  return {polygamma(n, {read.operands[1], read.at})};
+  const Tensor &order = read.operands[0], &x = read.operands[1];
+  if (const auto n = known_order(order, read.at)) return {polygamma(*n, {x, read.at})};
+  // (-1)^(n + 1) n! zeta(n + 1, x), and NaN for what is no order, as XLA has it.
+  const Tensor n = convert({order, read.at}, DType::kF64), wide = convert(x, DType::kF64);
+  const Tensor sign = where(eq(n % 2, 0), -1, full(n.type(), 1));
+  const Tensor sum = sign * exp(lgamma(n + 1)) * zeta(n + 1, wide);
+  const Tensor value = where(eq(n, 0), digamma(wide), sum);
+  return {convert(where((n < 0) | ne(n, floor(n)), std::nan(""), value), x.dtype())};
 }
 
 /// Vectors and matrices, without batches.

@@ -83,6 +83,52 @@ TEST(ReadLapack, EigenvaluesAndSingularValues) {
             "");
 }
 
+// Of several complex matrices; LAPACK takes the sign that does not cancel, also of a 0 (the first
+// r).
+TEST(ReadLapack, ReflectionsOfComplexMatrices) {
+  EXPECT_EQ(message_of(R"(
+  %a = stablehlo.constant dense<[[[(0.0, 0.0), (1.0, 2.0)], [(2.0, 0.0), (0.0, -1.0)], [(1.0, 2.0), (3.0, 0.0)]],
+                                 [[(1.0, 1.0), (0.0, 0.0)], [(0.0, 0.0), (0.0, 2.0)], [(0.0, 0.0), (0.0, 0.0)]]]> : tensor<2x3x2xcomplex<f64>>
+  %h:2 = stablehlo.custom_call @lapack_zgeqrf_ffi(%a) : (tensor<2x3x2xcomplex<f64>>) -> (tensor<2x3x2xcomplex<f64>>, tensor<2x2xcomplex<f64>>)
+  %q = stablehlo.custom_call @lapack_zungqr_ffi(%h#0, %h#1) : (tensor<2x3x2xcomplex<f64>>, tensor<2x2xcomplex<f64>>) -> tensor<2x3x2xcomplex<f64>>
+  %top = stablehlo.slice %h#0 [0:2, 0:2, 0:2] : (tensor<2x3x2xcomplex<f64>>) -> tensor<2x2x2xcomplex<f64>>
+  %mask = stablehlo.constant dense<[[[(1.0, 0.0), (1.0, 0.0)], [(0.0, 0.0), (1.0, 0.0)]], [[(1.0, 0.0), (1.0, 0.0)], [(0.0, 0.0), (1.0, 0.0)]]]> : tensor<2x2x2xcomplex<f64>>
+  %r = stablehlo.multiply %top, %mask : tensor<2x2x2xcomplex<f64>>
+  %p = stablehlo.dot_general %q, %r, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x3x2xcomplex<f64>>, tensor<2x2x2xcomplex<f64>>) -> tensor<2x3x2xcomplex<f64>>
+  check.expect_almost_eq %p, %a : tensor<2x3x2xcomplex<f64>>
+  %d = stablehlo.slice %h#0 [0:2, 0:1, 0:1] : (tensor<2x3x2xcomplex<f64>>) -> tensor<2x1x1xcomplex<f64>>
+  check.expect_almost_eq_const %d, dense<[[[(-3.0, 0.0)]], [[(-1.4142135623730951, 0.0)]]]> : tensor<2x1x1xcomplex<f64>>)"),
+            "");
+}
+
+// The matrix has rank 2 and three rows: the third left vector is a right angle to both others.
+TEST(ReadLapack, AllSingularVectors) {
+  EXPECT_EQ(message_of(R"(
+  %a = stablehlo.constant dense<[[3.0, 0.0], [0.0, 2.0], [0.0, 0.0]]> : tensor<3x2xf64>
+  %s:5 = stablehlo.custom_call @lapack_dgesdd_ffi(%a) {mhlo.backend_config = {mode = 65 : ui8}} : (tensor<3x2xf64>) -> (tensor<3x2xf64>, tensor<2xf64>, tensor<3x3xf64>, tensor<2x2xf64>, tensor<i32>)
+  %u = stablehlo.abs %s#2 : tensor<3x3xf64>
+  check.expect_almost_eq_const %u, dense<[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]> : tensor<3x3xf64>
+  %t = stablehlo.transpose %a, dims = [1, 0] : (tensor<3x2xf64>) -> tensor<2x3xf64>
+  %w:5 = stablehlo.custom_call @lapack_dgesdd_ffi(%t) {mhlo.backend_config = {mode = 65 : ui8}} : (tensor<2x3xf64>) -> (tensor<2x3xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<3x3xf64>, tensor<i32>)
+  %v = stablehlo.abs %w#3 : tensor<3x3xf64>
+  check.expect_almost_eq_const %v, dense<[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]> : tensor<3x3xf64>)"),
+            "");
+}
+
+// [[0, 2, 0], [1, 0, 3], [0, 4, 5]] times [[1], [2], [3]], whose first pivot is below the diagonal,
+// and the same times 2.
+TEST(ReadLapack, SystemsInThreeDiagonals) {
+  EXPECT_EQ(message_of(R"(
+  %l = stablehlo.constant dense<[[9.0, 1.0, 4.0], [9.0, 1.0, 4.0]]> : tensor<2x3xf64>
+  %d = stablehlo.constant dense<[[0.0, 0.0, 5.0], [0.0, 0.0, 5.0]]> : tensor<2x3xf64>
+  %u = stablehlo.constant dense<[[2.0, 3.0, 9.0], [2.0, 3.0, 9.0]]> : tensor<2x3xf64>
+  %b = stablehlo.constant dense<[[[4.0], [10.0], [23.0]], [[8.0], [20.0], [46.0]]]> : tensor<2x3x1xf64>
+  %x:5 = stablehlo.custom_call @lapack_dgtsv_ffi(%l, %d, %u, %b) {mhlo.backend_config = {}} : (tensor<2x3xf64>, tensor<2x3xf64>, tensor<2x3xf64>, tensor<2x3x1xf64>) -> (tensor<2x3xf64>, tensor<2x3xf64>, tensor<2x3xf64>, tensor<2x3x1xf64>, tensor<2xi32>)
+  check.expect_almost_eq_const %x#3, dense<[[[1.0], [2.0], [3.0]], [[2.0], [4.0], [6.0]]]> : tensor<2x3x1xf64>
+  check.expect_eq_const %x#4, dense<[0, 0]> : tensor<2xi32>)"),
+            "");
+}
+
 TEST(ReadLapack, WhatIsMissingIsNamed) {
   EXPECT_THAT(message_of(kMatrix + R"(
   %l:2 = stablehlo.custom_call @lapack_dpotrf_ffi(%a) : (tensor<2x2xf64>) -> (tensor<2x2xf64>, tensor<i32>)
