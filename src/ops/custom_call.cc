@@ -164,8 +164,13 @@ BatchValues custom_call_batch(const BatchCall& c) {
 
 void describe_custom_call(ir::AttributeCodec& codec, CalledFunction& a) {
   codec.text({"name", "call_target_name", "callee", "custom_call_target"}, a.name);
-  codec.text({"config", "backend_config"}, a.config, ir::AttributeCodec::Need::kOptional);
+  // What jax.ffi passes is a dictionary beside a text that is empty.
+  codec.text({"config", "backend_config", "mhlo.backend_config", "backend_config"}, a.config,
+             ir::AttributeCodec::Need::kOptional);
   codec.hint({"api_version"});
+  // Of arrays in memory; those of ours are row by row.
+  for (const char* layout : {"operand_layouts", "result_layouts", "output_operand_aliases"})
+    codec.hint({layout});
   codec.hint({"has_side_effect", "", "", "custom_call_has_side_effect"});
   codec.derived("types", a.types, [&] {
     return std::vector<TensorType>(codec.results().begin(), codec.results().end());

@@ -7,6 +7,7 @@
 #include "fmt/ranges.h"
 #include "ir/attribute_text.h"
 #include "text/mlir/cursor.h"
+#include "text/mlir/written.h"
 #include "text/read_operation.h"
 
 namespace rondo::text {
@@ -103,7 +104,15 @@ class AttributeReader final : public ir::AttributeCodec {
   }
   void text(ir::FieldName name, std::string& value, Need need) override {
     const Attribute* attribute = find(name, need);
+    for (const Entry& entry : entries_) {  // beside an empty text
+      if (entry.name == name.in_brief() && entry.value.kind == Kind::kDictionary)
+        attribute = &entry.value;
+    }
     if (!attribute) return;
+    if (attribute->kind == Kind::kDictionary) {
+      value = mlir::written(*attribute);
+      return;
+    }
     if (attribute->kind != Kind::kString && attribute->kind != Kind::kSymbol)
       fail_at(*attribute, name, "a string");
     value = mlir::unescaped(attribute->text);

@@ -24,6 +24,49 @@ std::string message_of_body(const std::string& body) {
   return message_of_main("func.func @main() {\n" + body + "\n  func.return\n}\n");
 }
 
+// As jax.ffi.ffi_call writes it: the layouts say how its C++ function had its arrays in memory.
+TEST(OtherOperations, FunctionsThatJaxCallsByItsFfi) {
+  register_call("text_scaled", {.run = [](const Call& call) {
+                  EXPECT_EQ(call.config(),
+                            R"({factor = 2.5, names = ["a", "b"], on, order = {by = 3}})");
+                  for (std::size_t i = 0; i < 2; i++)
+                    call.result<float>(0)[i] = call.operand<float>(0)[i] * 2.5F;
+                }});
+  EXPECT_EQ(message_of_body(R"(
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = stablehlo.custom_call @text_scaled(%x) {backend_config = "", mhlo.backend_config = {factor = 2.5 : f32, names = ["a", "b"], on, order = {by = 3 : i64}}, operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = [dense<0> : tensor<1xindex>]} : (tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq_const %y, dense<[2.5, 5.0]> : tensor<2xf32>)"),
+            "");
+  const Function program = parse_hlo_text(R"(HloModule m
+ENTRY main {
+  x = f32[2]{0} parameter(0)
+  ROOT y = f32[2]{0} custom-call(x), custom_call_target="text_scaled", operand_layout_constraints={f32[2]{0}}, api_version=API_VERSION_TYPED_FFI, backend_config={factor = 2.5 : f32, names = ["a", "b"], on, order = {by = 3 : i64}}
+})");
+  const Literal y = compile(program).run({Literal::from<float>({1, 2}, {2})}).at(0);
+  EXPECT_EQ(y.data<float>()[0], 2.5F);
+  EXPECT_EQ(y.data<float>()[1], 5.0F);
+  EXPECT_THAT(message_of_body(R"(
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = stablehlo.custom_call @text_unknown(%x) {mhlo.backend_config = {}, operand_layouts = [dense<0> : tensor<1xindex>]} : (tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq %y, %x : tensor<2xf32>)"),
+              HasSubstr("no C++ function is registered as `text_unknown`"));
+}
+
+// Derivatives of digamma at 1: pi^2 / 6, -2 zeta(3); -0.577... is digamma itself. JAX gives the
+// order as an array, also where it is one number.
+TEST(OtherOperations, OrdersOfPolygamma) {
+  EXPECT_EQ(message_of_body(R"(
+  %x = stablehlo.constant dense<1.0> : tensor<4xf64>
+  %n = stablehlo.constant dense<2.0> : tensor<f64>
+  %b = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f64>) -> tensor<4xf64>
+  %y = chlo.polygamma %b, %x : tensor<4xf64>, tensor<4xf64> -> tensor<4xf64>
+  check.expect_almost_eq_const %y, dense<-2.4041138063191885> : tensor<4xf64>
+  %o = stablehlo.constant dense<[0.0, 1.0, 2.0, 0.5]> : tensor<4xf64>
+  %z = chlo.polygamma %o, %x : tensor<4xf64>, tensor<4xf64> -> tensor<4xf64>
+  check.expect_almost_eq_const %z, dense<[-0.57721566490153286, 1.6449340668482264, -2.4041138063191885, 0x7FF8000000000000]> : tensor<4xf64>)"),
+            "");
+}
+
 TEST(OtherOperations, SizesThatFollowFromConstants) {
   // The shape is computed: [2, 3].
   EXPECT_EQ(message_of_body(R"(
