@@ -15,13 +15,19 @@
 #include "ir/node.h"
 #include "rondo/rondo.h"
 #include "support/on_stack.h"
+#include "support/sanitized.h"
 
 namespace rondo::testing {
 
 /// Recursion over a program of some hundred regions, or of some thousand nodes, would overflow
-/// this.
+/// this. Sanitizers, and what tells the fuzz targets where a program has been, make frames larger.
 inline void on_small_stack(const std::function<void()>& work) {
-  on_stack(std::size_t{512} << 10, work);
+#ifdef RONDO_TEST_SANITIZED
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+#else
+  constexpr std::size_t kBytes = std::size_t{512} << 10;
+#endif
+  on_stack(kBytes, work);
 }
 
 /// A location that does not change when a test moves.
