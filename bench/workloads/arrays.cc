@@ -183,6 +183,9 @@ std::vector<Workload> table_workloads();
 std::vector<Workload> filter_workloads();
 std::vector<Workload> pixel_workloads();
 std::vector<Workload> learning_workloads();
+std::vector<Workload> sequence_workloads();
+std::vector<Workload> recursion_workloads();
+std::vector<Workload> scene_workloads();
 
 std::vector<Workload> array_workloads() {
   std::vector<Workload> all = {statistics(), nearest_points(), k_means(), normalised_rows()};
@@ -194,6 +197,9 @@ std::vector<Workload> array_workloads() {
   for (Workload& work : filter_workloads()) all.push_back(std::move(work));
   for (Workload& work : pixel_workloads()) all.push_back(std::move(work));
   for (Workload& work : learning_workloads()) all.push_back(std::move(work));
+  for (Workload& work : sequence_workloads()) all.push_back(std::move(work));
+  for (Workload& work : recursion_workloads()) all.push_back(std::move(work));
+  for (Workload& work : scene_workloads()) all.push_back(std::move(work));
   return all;
 }
 

@@ -208,6 +208,8 @@ std::vector<Workload> population_workloads();
 std::vector<Workload> estimation_workloads();
 std::vector<Workload> robot_workloads();
 std::vector<Workload> adjoint_workloads();
+std::vector<Workload> event_workloads();
+std::vector<Workload> training_workloads();
 
 std::vector<Workload> simulation_workloads() {
   std::vector<Workload> all = {stars(), spring_chain(), double_pendulum(), adaptive_steps()};
@@ -216,6 +218,8 @@ std::vector<Workload> simulation_workloads() {
   for (Workload& work : estimation_workloads()) all.push_back(std::move(work));
   for (Workload& work : robot_workloads()) all.push_back(std::move(work));
   for (Workload& work : adjoint_workloads()) all.push_back(std::move(work));
+  for (Workload& work : event_workloads()) all.push_back(std::move(work));
+  for (Workload& work : training_workloads()) all.push_back(std::move(work));
   return all;
 }
 
