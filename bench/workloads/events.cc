@@ -135,16 +135,12 @@ Workload lift() {
       const Tensor now = where(call >= 0, wanted | (Tensor(1) << maximum(call, 0)), wanted);
       const Tensor here = Tensor(1) << floor;
       using State = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
-      const auto stop = [&] {
-        return State{Tensor(3), floor, now & ~here, Tensor(3), served + 1};
-      };
+      const auto stop = [&] { return State{Tensor(3), floor, now & ~here, Tensor(3), served + 1}; };
       const auto idle = [&] {
         const auto go = [&] {
           return State{where(now > here, 1, 2), floor, now, Tensor(0), served};
         };
-        const auto choose = [&] {
-          return cond((now & here) != 0, stop, go);
-        };
+        const auto choose = [&] { return cond((now & here) != 0, stop, go); };
         const auto wait = [&] { return State{Tensor(0), floor, now, Tensor(0), served}; };
         return cond(now != 0, choose, wait);
       };
@@ -317,11 +313,12 @@ Workload tumbling_bodies() {
     }
     return {turns, spins};
   };
-  return {.name = "robots/tumbling_bodies",
-          .program = trace(program, f32({kBodies, 4}), f32({kBodies, 3}), f32({3})),
-          .arguments = {uniform_floats({kBodies, 4}, 0.1, 1), uniform_floats({kBodies, 3}, -2, 2, 2),
-                        Literal::from({1.0f, 2.0f, 3.5f}, {3})},
-          .plain = plain};
+  return {
+      .name = "robots/tumbling_bodies",
+      .program = trace(program, f32({kBodies, 4}), f32({kBodies, 3}), f32({3})),
+      .arguments = {uniform_floats({kBodies, 4}, 0.1, 1), uniform_floats({kBodies, 3}, -2, 2, 2),
+                    Literal::from({1.0f, 2.0f, 3.5f}, {3})},
+      .plain = plain};
 }
 
 }  // namespace

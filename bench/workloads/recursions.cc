@@ -109,8 +109,8 @@ Workload spline() {
   const auto program = [&](Tensor knots, Tensor values, Tensor places) {
     const auto down = [&](Tensor i, Tensor slopes, Tensor rights) {
       const Tensor before = knots[i] - knots[i - 1], after = knots[i + 1] - knots[i];
-      const Tensor right = 6 * ((values[i + 1] - values[i]) / after -
-                                (values[i] - values[i - 1]) / before);
+      const Tensor right =
+          6 * ((values[i + 1] - values[i]) / after - (values[i] - values[i - 1]) / before);
       const Tensor pivot = 2 * (before + after) - before * slopes[i - 1];
       return std::tuple(update(slopes, i, after / pivot),
                         update(rights, i, (right - before * rights[i - 1]) / pivot));
@@ -240,7 +240,8 @@ Workload opening() {
     const auto along = [&](Tensor x, int axis, int outside, auto combine) {
       const std::vector<std::int64_t> reach =
           axis == 0 ? std::vector<std::int64_t>{kReach, 0} : std::vector<std::int64_t>{0, kReach};
-      const Tensor wide = pad(x, constant(static_cast<std::uint8_t>(outside)), reach, reach, {0, 0});
+      const Tensor wide =
+          pad(x, constant(static_cast<std::uint8_t>(outside)), reach, reach, {0, 0});
       const auto part = [&](std::int64_t k) {
         return axis == 0 ? slice(wide, range(k, k + kSize))
                          : slice(wide, range(), range(k, k + kSize));
@@ -270,7 +271,8 @@ Workload opening() {
       for (int i = 0; i < kSize; i++) {
         std::uint8_t* row = image + i * kSize;
         const int first = std::max(i - 2, 0), last = std::min(i + 2, int(kSize) - 1);
-        for (int j = 0; j < kSize; j++) row[j] = between[static_cast<std::size_t>(first * kSize + j)];
+        for (int j = 0; j < kSize; j++)
+          row[j] = between[static_cast<std::size_t>(first * kSize + j)];
         for (int k = first + 1; k <= last; k++)
           for (int j = 0; j < kSize; j++)
             row[j] = combine(row[j], between[static_cast<std::size_t>(k * kSize + j)]);

@@ -42,7 +42,9 @@ Workload triangles() {
           const Tensor seen = (a >= 0) & (b >= 0) & (c >= 0) & (depth < at(depths, {i, j}));
           return cond(
               seen,
-              [&] { return std::tuple(update(depths, {i, j}, depth), update(image, {i, j}, t + 1)); },
+              [&] {
+                return std::tuple(update(depths, {i, j}, depth), update(image, {i, j}, t + 1));
+              },
               [&] { return std::tuple(depths, image); });
         };
         return fori_loop(left, right, pixel, std::tuple(depths, image));

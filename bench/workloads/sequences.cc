@@ -63,7 +63,9 @@ Workload unpacked() {
 Workload global_alignment() {
   constexpr std::int64_t kLetters = 96, kSide = kLetters + 1;
   const auto program = [&](Tensor first, Tensor second) {
-    const auto cost = [&](Tensor i, Tensor j) { return where(first[i - 1] == second[j - 1], 2, -1); };
+    const auto cost = [&](Tensor i, Tensor j) {
+      return where(first[i - 1] == second[j - 1], 2, -1);
+    };
     const auto row = [&](Tensor i, Tensor scores) {
       const auto cell = [&](Tensor j, Tensor scores) {
         const Tensor matched = at(scores, {i - 1, j - 1}) + cost(i, j);
@@ -78,8 +80,7 @@ Workload global_alignment() {
     const auto goes_on = [](Tensor i, Tensor j, Tensor, Tensor) { return (i > 0) | (j > 0); };
     const auto step = [&](Tensor i, Tensor j, Tensor count, Tensor path) {
       const Tensor score = at(scores, {i, j});
-      const Tensor both =
-          (i > 0) & (j > 0) & (score == at(scores, {i - 1, j - 1}) + cost(i, j));
+      const Tensor both = (i > 0) & (j > 0) & (score == at(scores, {i - 1, j - 1}) + cost(i, j));
       const Tensor up = ~both & (i > 0) & (score == at(scores, {i - 1, j}) - 2);
       return std::tuple(where(both | up, i - 1, i), where(up, j, j - 1), count + 1,
                         update(path, count, where(both, 0, where(up, 1, 2))));
@@ -96,8 +97,7 @@ Workload global_alignment() {
     const auto cost = [&](std::size_t i, std::size_t j) {
       return first[i - 1] == second[j - 1] ? 2 : -1;
     };
-    for (std::size_t i = 0; i < kSide; i++)
-      scores[0][i] = scores[i][0] = -2 * static_cast<int>(i);
+    for (std::size_t i = 0; i < kSide; i++) scores[0][i] = scores[i][0] = -2 * static_cast<int>(i);
     for (std::size_t i = 1; i < kSide; i++)
       for (std::size_t j = 1; j < kSide; j++)
         scores[i][j] = std::max(scores[i - 1][j - 1] + cost(i, j),
@@ -133,7 +133,8 @@ Workload string_search() {
   const auto program = [&](Tensor text, Tensor word) {
     const auto fall_back = [&](Tensor table, Tensor letter, Tensor k) {
       const auto differs = [&](Tensor k) { return (k > 0) & (word[k] != letter); };
-      const Tensor kept = while_loop(differs, [&](Tensor k) { return table[k - 1]; }, k);
+      const Tensor kept = while_loop(
+          differs, [&](Tensor k) { return table[k - 1]; }, k);
       return where(word[kept] == letter, kept + 1, kept);
     };
     const auto extend = [&](Tensor i, Tensor table, Tensor k) {
@@ -269,8 +270,8 @@ Workload ctc_loss() {
         const bool skips = s >= 2 && symbol[s] != 0 && symbol[s] != symbol[s - 2];
         const float two = skips ? ways[s - 2] : kNever;
         const float most = std::max(ways[s], std::max(one, two));
-        ways[s] = most + std::log(std::exp(ways[s] - most) + std::exp(one - most) +
-                                  std::exp(two - most)) +
+        ways[s] = most +
+                  std::log(std::exp(ways[s] - most) + std::exp(one - most) + std::exp(two - most)) +
                   row[symbol[s]] - norm;
       }
     }

@@ -49,7 +49,8 @@ Workload gated_cells() {
       std::array<float, kGates> in{}, back{};
       for (std::size_t j = 0; j < kGates; j++) in[j] = bias[j];
       for (std::size_t i = 0; i < kInputs; i++)
-        for (std::size_t j = 0; j < kGates; j++) in[j] += xs[t * kInputs + i] * weights[i * kGates + j];
+        for (std::size_t j = 0; j < kGates; j++)
+          in[j] += xs[t * kInputs + i] * weights[i * kGates + j];
       for (std::size_t i = 0; i < kCells; i++)
         for (std::size_t j = 0; j < kGates; j++) back[j] += s.h[i] * recurrent[i * kGates + j];
       for (std::size_t j = 0; j < kCells; j++) {
@@ -131,9 +132,7 @@ Workload adam() {
       };
       return std::pair(next(a, slope_a), next(b, slope_b));
     };
-    const auto start = [](Tensor w) {
-      return Weights{w, zeros_like(w), zeros_like(w)};
-    };
+    const auto start = [](Tensor w) { return Weights{w, zeros_like(w), zeros_like(w)}; };
     const auto end = fori_loop(0, kTrips, improve, std::pair(start(inner), start(outer)));
     return std::tuple(end.first.value, end.second.value, loss(end.first.value, end.second.value));
   };

@@ -19,6 +19,7 @@
 #include "ir/function_data.h"
 #include "ir/layout.h"
 #include "ir/run_limits.h"
+#include "lower/passes/awaited_selects.h"
 #include "lower/passes/clamps.h"
 #include "lower/passes/dead_code.h"
 #include "lower/passes/forward_stores.h"
@@ -105,6 +106,7 @@ Compiled::Compiled(const Function& function, const CompileOptions& options, bool
     lower::forward_stores(program);
     lower::hoist_indices(program);
     lower::select_to_branch(program);
+    lower::mark_awaited_selects(program);
     lower::remove_dead_code(program);
     lower::lay_out_by_lane(program);
     lower::combine_lane_indices(program);

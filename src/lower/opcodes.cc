@@ -111,6 +111,32 @@ std::int64_t op_work(const Op& op) noexcept {
   }
 }
 
+std::int64_t op_latency(const Op& op) noexcept {
+  const bool of_floats = is_float(op.type) || is_float(op.from);
+  switch (op.code) {
+    case Opcode::kConstant:
+    case Opcode::kBase:
+    case Opcode::kView:
+      return 0;
+    case Opcode::kMathCall:
+      return 40;
+    case Opcode::kSqrt:
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+      return 12;
+    case Opcode::kLoad:
+      return 5;
+    case Opcode::kMultiply:
+    case Opcode::kConvert:
+      return of_floats ? 4 : op.code == Opcode::kMultiply ? 3 : 1;
+    case Opcode::kMin:
+    case Opcode::kMax:
+      return op.bits == kRarelyBounds ? 0 : of_floats ? 4 : 2;
+    default:
+      return of_floats ? 3 : 1;
+  }
+}
+
 std::uint64_t identity(Opcode combine, Type type) noexcept {
   return for_type(type, [&]<class T>() -> std::uint64_t {
     using Limits = std::numeric_limits<Computed<T>>;

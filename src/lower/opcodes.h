@@ -41,6 +41,9 @@ Type bits_type(Type type) noexcept;
 std::uint64_t identity(Opcode combine, Type type) noexcept;
 /// What an op costs, in ops of which a processor begins one or two in a cycle.
 std::int64_t op_work(const Op& op) noexcept;
+/// Cycles from the operands of an op outside lanes to its result, as most processors take: of loads
+/// from the nearest cache.
+std::int64_t op_latency(const Op& op) noexcept;
 /// The type of the elements of a dtype, of the parts of a complex one.
 Type type_of(DType dtype) noexcept;
 

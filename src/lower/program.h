@@ -108,7 +108,7 @@ enum class Opcode : std::uint8_t {
   kFma,
   kFnma,
   kFms,
-  kSelect,  // pred a ? b : c
+  kSelect,  // pred a ? b : c; `bits` may be kAwaited
   // Memory: `address` in Program::addresses.
   kBase,   // a pointer to buffer `bits`
   kView,   // a pointer to views[bits]
@@ -150,6 +150,8 @@ struct Address {
 
 /// `bits` of a kMin or kMax: one operand is a constant, and the result is nearly always the other.
 inline constexpr std::uint64_t kRarelyBounds = 1;
+/// `bits` of a kSelect outside lanes: much waits for its predicate, so machine code should branch.
+inline constexpr std::uint64_t kAwaited = 1;
 
 using Function1F32 = float (*)(float);
 using Function1F64 = double (*)(double);

@@ -73,6 +73,8 @@ class EmitterBase {
 
   void emit_one(const Instruction& i, std::size_t position);
   void emit_compute(const Instruction& i, std::size_t position);
+  /// A select as a branch around one of two moves.
+  void emit_awaited_select(const Instruction& i, std::size_t position);
   void emit_control(const Instruction& i, std::size_t position);
   void emit_for_begin(const Instruction& i);
   void emit_for_end(const Instruction& i);
@@ -237,12 +239,47 @@ void EmitterBase<Machine, Label>::emit_compute(const Instruction& i, std::size_t
       return i.lanes > 1 ? to.emit_lanes_compare(i) : to.emit_compare(i);
     case Opcode::kSelect:
       if (i.lanes > 1) return to.emit_lanes_select(i);
+      if (i.bits == lower::kAwaited) return emit_awaited_select(i, position);
       return floating(i.type) ? to.emit_float_select(i, position)
                               : to.emit_general_select(i, position);
     default:
       if (floating(i.type)) return to.emit_float(i);
       return i.lanes > 1 ? to.emit_lanes_integer(i) : to.emit_integer(i);
   }
+}
+
+template <class Machine, class Label>
+void EmitterBase<Machine, Label>::emit_awaited_select(const Instruction& i, std::size_t position) {
+  Machine& to = machine();
+  const auto shares = [&](Unit u) {
+    return !is_constant(u) && class_of(u) == class_of(i.result) &&
+           place_key(place_of(u), class_of(u)) == place_key(place_of(i.result), class_of(i.result));
+  };
+  Label& end = *new_label();
+  if (shares(i.b)) {
+    to.jump_where(true, i.a, position, end);
+    to.move_one(i.result, i.c);
+    return to.bind(end);
+  }
+  // The comparison reads its operands first.
+  const Instruction* const compares =
+      position > 0 && is_fused(position - 1) ? &code_.code[position - 1] : nullptr;
+  const bool is_free =
+      place_of(i.result).kind == Place::Kind::kRegister &&
+      !(compares != nullptr ? shares(compares->a) || shares(compares->b) : shares(i.a));
+  if (shares(i.c) || is_free) {
+    if (!shares(i.c)) to.move_one(i.result, i.c);
+    to.jump_where(false, i.a, position, end);
+    to.move_one(i.result, i.b);
+    return to.bind(end);
+  }
+  Label& otherwise = *new_label();
+  to.jump_where(false, i.a, position, otherwise);
+  to.move_one(i.result, i.b);
+  to.jump(end);
+  to.bind(otherwise);
+  to.move_one(i.result, i.c);
+  to.bind(end);
 }
 
 template <class Machine, class Label>

@@ -204,7 +204,9 @@ void Emitter::emit() {
 }
 
 void Emitter::begin_instruction(const Instruction& i) {
-  if (i.kind != Kind::kCompute || i.op != Opcode::kSelect || i.lanes != 1) selecting_ = 0;
+  if (i.kind != Kind::kCompute || i.op != Opcode::kSelect || i.lanes != 1 ||
+      i.bits == lower::kAwaited)
+    selecting_ = 0;
 }
 
 void Emitter::emit_stack_slot(const Instruction& i) {
