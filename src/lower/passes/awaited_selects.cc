@@ -1,6 +1,7 @@
 #include "lower/passes/awaited_selects.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -113,13 +114,16 @@ class AwaitedSelects {
 
   /// False if there is none.
   bool mark_late() {
+    const std::vector<Handed> before = all_before();
     std::vector<Late> late;
     for (std::size_t at = loop_.begin; at < loop_.end; at++) {
       const Op& op = p_.code[at];
       if (op.code != Opcode::kSelect || marked_[at]) continue;
       if (ready_[op.a] - std::max(ready_[op.b], ready_[op.c]) < kLate) continue;
-      if (const Handed through = to_[op.result] & all_before(from_[op.a]))
-        late.push_back({at, through});
+      Handed through = 0;
+      for_each_bit(from_[op.a], [&](std::size_t k) { through |= before[k]; });
+      through &= to_[op.result];
+      if (through != 0) late.push_back({at, through});
     }
     if (late.empty()) return false;
     std::vector<std::int64_t> cycles;
@@ -132,10 +136,10 @@ class AwaitedSelects {
     };
     bool any = false;
     for (const auto& [at, through] : late) {
-      marked_[at] = false;
-      for (std::size_t i = 0; i < handed_.size() && !marked_[at]; i++)
-        marked_[at] = (through >> i & 1) != 0 && saves(i);
-      any = any || marked_[at];
+      bool does = false;
+      for_each_bit(through, [&](std::size_t k) { does = does || saves(k); });
+      marked_[at] = does;
+      any = any || does;
     }
     return any;
   }
@@ -294,13 +298,22 @@ class AwaitedSelects {
     to_[kNone] = 0;
   }
 
-  /// Everything that was handed on, in this trip or before, and that `from` depends on.
-  Handed all_before(Handed from) const {
-    for (Handed all = from;; from = all) {
-      for (std::size_t i = 0; i < handed_.size(); i++)
-        if ((from >> i & 1) != 0) all |= handed_[i].from;
-      if (all == from) return all;
+  /// For each thing that is handed on, what it depends on, in this trip or before, and itself.
+  std::vector<Handed> all_before() const {
+    std::vector<Handed> before(handed_.size());
+    for (std::size_t i = 0; i < handed_.size(); i++) {
+      Handed& all = before[i];
+      for (Handed more = Handed{1} << i; more != all;) {
+        all = more;
+        for_each_bit(all, [&](std::size_t k) { more |= handed_[k].from; });
+      }
     }
+    return before;
+  }
+
+  template <class F>
+  static void for_each_bit(Handed bits, F&& f) {
+    for (; bits != 0; bits &= bits - 1) f(static_cast<std::size_t>(std::countr_zero(bits)));
   }
 
   struct HandedOn {
