@@ -231,7 +231,8 @@ def moderate(x):
 HALF_PI = [k * math.pi / 2 for k in (1, 2, 3, 4, 5, 7, 11, 100, 1001, 123457)]
 NEGATIVE = [-float(k) for k in range(0, 12)]
 DIGAMMA_ROOTS = [1.4616321449683622, -0.504083008264455, -1.573498473162391, -2.6107208684441447]
-LGAMMA_ROOTS = [1.0, 2.0, -2.4570247382208, -2.7476826467274126, -3.14358088834998]
+LGAMMA_ROOTS = [1.0, 2.0, -2.4570247382208, -2.7476826467274126, -3.14358088834998] + [
+    -k - 1 / math.factorial(k) for k in range(8, 17)]
 
 FUNCTIONS = {
     "add": Function(lambda x, y: x + y, 1),
@@ -281,7 +282,7 @@ FUNCTIONS = {
     "atanh": Function(m.atanh, 2, lambda x: abs(x) < 1, [1.0]),
     "atan2": Function(m.atan2, 2, lambda y, x: x != 0 or y != 0),
     "hypot": Function(m.hypot, 1),
-    "lgamma": Function(special.lgamma, 16, not_pole, LGAMMA_ROOTS + NEGATIVE, 0.3, least=1),
+    "lgamma": Function(special.lgamma, 4, not_pole, LGAMMA_ROOTS + NEGATIVE, 0.3, least=1),
     "digamma": Function(m.digamma, 4, moderate, DIGAMMA_ROOTS + NEGATIVE, 0.3, least=1),
     "zeta": Function(special.zeta, 4, sample=draws_of("zeta"), count=0.05),
     "bessel_i0e": Function(special.bessel(0), 4, count=0.2, sample=draws_of("bessel_i0e")),
@@ -484,8 +485,7 @@ values below 1 count in units of the last place of 1. The sums that `polygamma` 
 cancel if n is even: values below n! 2^(n + 1), the size of their terms, count in units of that. `erf_inv` has XLA's
 polynomials, but keeps the digits of x near ±1 that XLA's formula loses: numbers of `random::normal` are JAX's but for
 up to 60 units of the last place in f32, where they are largest.
-`lgamma` of numbers below −8 close to poles is the difference of two numbers of about 20. `betainc` has an absolute
-error of 1e-14 where it is 1 minus a fraction, that is for x above about a / (a + b).
+`betainc` has an absolute error of 1e-14 where it is 1 minus a fraction, that is for x above about a / (a + b).
 """
 
 

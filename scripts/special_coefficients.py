@@ -39,17 +39,25 @@ def powers(series):
     return result
 
 
-def write(name, comment, f, low, high, terms, scale):
-    """`scale` is what the variable is multiplied by to run from -1 to 1."""
+def write(name, comment, f, low, high, terms, scale, centre=0):
+    """`scale` is what the variable, less the centre, is multiplied by to run from -1 to 1."""
     series = chebyshev(f, mpf(low), mpf(high), terms + 24)
     error = sum(abs(c) for c in series[terms:])
-    numbers = [repr(float(c * mpf(scale) ** i)) for i, c in enumerate(powers(series[:terms]))]
+    scaled = [c * mpf(scale) ** i for i, c in enumerate(powers(series[:terms]))]
+    numbers = [repr(float(sum(m.binomial(j, i) * (-mpf(centre)) ** (j - i) * c
+                              for j, c in enumerate(scaled) if j >= i)))
+               for i in range(terms)]
     print(f"\n/// {comment} Error: {m.nstr(error, 2)}.")
     print(f"inline constexpr std::array {name}{{{', '.join(numbers)}}};")
 
 
 def lgamma_near_two(z):
     return m.loggamma(2 + z) / z if z else 1 - m.euler
+
+
+def sinc_rest(z):
+    x = m.pi * m.sqrt(z)
+    return (m.sin(x) / x - 1) / z
 
 
 ROOT = m.findroot(m.digamma, 1.46)
@@ -118,7 +126,10 @@ print("""// Coefficients of the special functions (lower/special_functions.h), w
 namespace rondo::lower::math {
 
 // clang-format off""")
-write("kLgammaNearTwo", "lgamma(2 + z) / z for |z| <= 1/2.", lgamma_near_two, -0.5, 0.5, 20, 2)
+write("kLgammaNearTwo", "lgamma(2 + z) / z for z from -3/4 to 1/4.", lgamma_near_two, -0.75, 0.25, 21,
+      2, -0.25)
+write("kSincRest",
+      "(sin(pi r) / (pi r) - 1) / r^2 in s = 8 r^2 - 1, for |r| <= 1/2.", sinc_rest, 0, 0.25, 9, 1)
 write("kDigammaByRoot", "digamma(u + 3/2) / (u + 3/2 - root) for |u| <= 1/2.", digamma_by_root,
       -0.5, 0.5, 22, 2)
 print("\n/// The positive root of digamma, in two parts.")

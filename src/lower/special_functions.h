@@ -22,52 +22,59 @@
 
 namespace rondo::lower::math {
 
-/// sin(pi x) and cos(pi x), both for x minus the nearest whole number, whose parity would change
-/// the signs of both.
+/// log(x) of a positive x in two parts: `high` has so few bits that sums of a few are exact.
 template <class N>
-struct HalfTurn {
-  N sin, cos;
+struct LogInParts {
+  N high, low;
 };
 template <class N>
-HalfTurn<N> half_turn(const N& x) {
-  const N r = x - round_even(x), a = abs(r);
-  const auto steep = a > N::of(0.25);
-  const N angle = select(steep, N::of(0.5) - a, a) * N::of(std::numbers::pi);
-  const N s = sin_near_zero(angle), c = cos_near_zero(angle);
-  const N sine = select(steep, c, s);
-  return {select(r < N::of(0), -sine, sine), select(steep, s, c)};
+LogInParts<N> log_in_parts(const N& x) {
+  const LogParts<N> parts = log_parts(x);
+  const N low = parts.e * N::of(1.9082149292705877e-10);
+  return {parts.e * N::of(0.6931471803691238), log_of_parts(LogParts<N>{N::of(0), parts.f}, low)};
 }
 
 /// log |gamma(x)|.
 template <class N>
 N lgamma(const N& x) {
   const N a = abs(x), one = N::of(1);
-  const auto near_zero = a < N::of(0.5), below = a < N::of(1.5), small = a < N::of(8);
-  // lgamma(2 + z) with |z| <= 1/2, after steps of gamma(t + 1) = t gamma(t).
+  const auto near_zero = a < N::of(0.25), below = a < N::of(1.25), small = a < N::of(8);
+  // lgamma(2 + z) with z from -3/4 to 1/4, after steps of gamma(t + 1) = t gamma(t).
   N product = select(below, a, one), z = a - select(below, one, N::of(2));
   for (int j = 1; j <= 6; j++) {
     const N factor = a - N::of(j);
-    const auto takes = factor >= N::of(1.5);
+    const auto takes = factor >= N::of(1.25);
     product = select(takes, product * factor, product);
     z = select(takes, factor - N::of(2), z);
   }
   product = select(near_zero, abs(x * (one + x)), product);
   z = select(near_zero, x, z);
-  // gamma(a) gamma(-a) = -pi / (a sin(pi a)); for a small a in one logarithm with the steps.
+  // gamma(a) gamma(-a) = -pi / (a sin(pi a)), and |sin(pi a)| / pi = |r| sinc(r), r being a less a
+  // whole number; for a small a in one logarithm with the steps.
   const auto reflects = (x < N::of(0)) & !near_zero;
-  const N scale = N::of(std::numbers::pi) / (a * abs(half_turn(a).sin));
-  const N reflected = select(below, scale * product, scale / product);
-  const N logarithm = log(select(small, select(reflects, reflected, product), a));
+  const N r = a - round_even(a),
+          sine = abs(r) * fma(r * r, polynomial(fma(r * r, N::of(8), -one), kSincRest), one);
+  const N reflected = sine * select(below, one, a * product);
+  const LogInParts<N> parts = log_in_parts(select(small, select(reflects, reflected, product), a));
+  const N logarithm = parts.high + parts.low;
   const N near_two = z * polynomial(z, kLgammaNearTwo);
-  const N by_steps = select(reflects, logarithm - near_two,
+  const N by_steps = select(reflects, -(logarithm + near_two),
                             select(below, near_two - logarithm, near_two + logarithm));
   // Stirling's series.
   const N w = one / a;
   const N series =
       w * polynomial(w * w, std::array{1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188,
                                        -691.0 / 360360, 1.0 / 156, -3617.0 / 122400});
-  const N far = fma(a - N::of(0.5), logarithm - one, series + N::of(0.41893853320467274));
-  const N result = select(small, by_steps, select(reflects, log(scale) - far, far));
+  const N half_less = a - N::of(0.5), rest = series + N::of(0.41893853320467274);
+  const N far = fma(half_less, logarithm - one, rest);
+  // With both logarithms in parts, as their large parts cancel near poles.
+  const LogInParts<N> reflection = log_in_parts(a * sine);
+  const N factor = parts.high - one, shift = N::of(0x1.8p20);
+  const N product_high = (half_less * factor + shift) - shift;
+  const N product_low = fma(half_less, factor, -product_high);
+  const N reflected_far = fma(half_less, parts.low, reflection.high + product_high) +
+                          (product_low + (reflection.low + rest));
+  const N result = select(small, by_steps, select(reflects, -reflected_far, far));
   const auto infinite = (a == N::of(HUGE_VAL)) | ((x <= N::of(0)) & (x == floor(x)));
   return select(infinite, N::of(HUGE_VAL), result);
 }

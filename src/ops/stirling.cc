@@ -28,7 +28,7 @@ Tensor minus_log(const Tensor& x, const Tensor& ratio) {
 }
 
 Tensor lgamma1p(const Tensor& a) {
-  const Tensor near = a <= 0.5, held = where(near, a, 0);
+  const Tensor near = a <= 0.25, held = where(near, a, 0);
   const Tensor by_series =
       held * lower::math::polynomial(TensorNumber{held}, lower::math::kLgammaNearTwo).t -
       log1p(held);

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "lower/special_functions.h"
 #include "ops/expansions.h"
 #include "ops/two_parts.h"
 #include "rondo/ops/elementwise.h"
@@ -45,6 +46,8 @@ struct TensorNumber {
   friend TensorNumber round_even(N a) { return {rondo::round(a.t)}; }
   friend TensorNumber exp(N a) { return {rondo::exp(a.t)}; }
   friend TensorNumber log(N a) { return {rondo::log(a.t)}; }
+  /// As the logarithm that texts have.
+  friend lower::math::LogInParts<TensorNumber> log_in_parts(N a) { return {log(a), of(0)}; }
   friend TensorNumber power(N a, N b) { return {rondo::pow(a.t, b.t)}; }
   friend TensorNumber select(const TensorMask& p, N a, N b) { return {where(p.t, a.t, b.t)}; }
   /// What rounding took from 1 / x; here fma rounds twice.

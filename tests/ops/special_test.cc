@@ -122,6 +122,20 @@ TEST(SpecialFunctions, AreThoseOfTheTable) {
   }
 }
 
+/// Where the reflection's logarithm cancels with that of gamma; values of mpmath.
+TEST(SpecialFunctions, LgammaCloseToPoles) {
+  const std::vector<double> x{-8.000014794264013,  -9.000006787192273,  -10.000000080385991,
+                              -12.000000000690816, -12.999999999380295, -14.000000000003507,
+                              -15.00000000000069,  -17.000000000000004};
+  const double values[] = {0.5166364473960235898, -0.9013695520565821896, 1.232013152664361661,
+                           1.105932686744766593,  -1.350386578046381804,  1.185173444695834096,
+                           0.1039351239712659755, -0.234008783259524201};
+  const Literal got = lgamma(constant(x)).eval();
+  for (std::size_t i = 0; i < x.size(); i++)
+    EXPECT_NEAR(got.data<double>()[i], values[i], 4 * std::numeric_limits<double>::epsilon())
+        << x[i];
+}
+
 /// Near a large a, which the table's rows hardly hit; values of mpmath.
 TEST(SpecialFunctions, GammaincNearALargeShape) {
   const std::vector<double> a{30, 1000, 1e5, 1e8}, x{64, 1000.5, 100300, 99990000};
