@@ -1,7 +1,6 @@
 // The incomplete gamma and beta functions, as loops over all elements until each has converged. The
-// series and continued fractions are those of M. Abramowitz and I. Stegun, Handbook of Mathematical
-// Functions, 1964, 6.5.29, 6.5.31 and 26.5.8; the fractions are evaluated by W. J. Lentz's method
-// (Applied Optics 15, 1976). In f64.
+// series and the fraction of gamma functions are those of M. Abramowitz and I. Stegun, Handbook of
+// Mathematical Functions, 1964, 6.5.29 and 6.5.31. In f64.
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -25,7 +24,7 @@ namespace rondo::ops {
 
 namespace incomplete {
 
-constexpr double kEpsilon = 0x1p-53, kTiny = 1e-300;
+constexpr double kEpsilon = 0x1p-53;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 /// From here on, where x is within 0.4 a of a, gammainc is Temme's expansion: elsewhere loops take
 /// some 100 trips.
@@ -50,24 +49,33 @@ TwoParts gamma_exponent(const Tensor& large, const Tensor& a, const Tensor& x) {
   return sum_in_parts(sum.high, sum.low + (power.low + a * log.low + difference.low));
 }
 
-/// x^a e^-x / gamma(a + 1).
-Tensor gamma_factor(const Tensor& a, const Tensor& x) {
-  const Tensor large = a >= 8, shape = held(large, a, 8), small = held(!large, a, 1);
-  const Tensor exponent =
-      where(large, -shape * minus_log((x - shape) / shape, x / shape), xlogy(small, x) - x);
-  // Which exp would magnify.
-  const TwoParts exact = gamma_exponent(large, a, x);
-  const Tensor lost = stop_gradient(where(x >= 0x1p-1022, (exact.high - exponent) + exact.low, 0));
-  // gamma(a + 1) by Stirling's series, or that of a number below 2 times steps.
-  Tensor start = small, steps = ones(a.type());
+/// gamma(a + 1) = steps e^rest by that of a number below 2, for a `large` a (a / e)^a (2 pi a)^1/2
+/// e^rest by Stirling's series; `steps` is 1 then.
+struct GammaOfNext {
+  Tensor large, steps, rest;
+};
+GammaOfNext gamma_of_next(const Tensor& a) {
+  const Tensor large = a >= 8, shape = held(large, a, 8);
+  Tensor start = held(!large, a, 1), steps = ones(a.type());
   for (int k = 0; k < 7; k++) {
     const Tensor takes = start >= 1;
     steps = where(takes, steps * start, steps);
     start = where(takes, start - 1, start);
   }
-  const Tensor rest = expm1(-where(large, stirling_rest(shape), lgamma1p(start)));
-  const Tensor divisor = where(large, sqrt(2 * std::numbers::pi * shape), steps);
-  const Tensor power = exp(exponent);
+  return {large, steps, where(large, stirling_rest(shape), lgamma1p(start))};
+}
+
+/// x^a e^-x / gamma(a + 1).
+Tensor gamma_factor(const Tensor& a, const Tensor& x) {
+  const GammaOfNext next = gamma_of_next(a);
+  const Tensor shape = held(next.large, a, 8), small = held(!next.large, a, 1);
+  const Tensor exponent =
+      where(next.large, -shape * minus_log((x - shape) / shape, x / shape), xlogy(small, x) - x);
+  // Which exp would magnify.
+  const TwoParts exact = gamma_exponent(next.large, a, x);
+  const Tensor lost = stop_gradient(where(x >= 0x1p-1022, (exact.high - exponent) + exact.low, 0));
+  const Tensor rest = expm1(-next.rest), power = exp(exponent);
+  const Tensor divisor = where(next.large, sqrt(2 * std::numbers::pi * shape), next.steps);
   return (power + power * (rest + lost * (1 + rest))) / divisor;
 }
 
@@ -106,22 +114,6 @@ Tensor gamma_fraction(const Tensor& a, const Tensor& x) {
                             return k * (a - k) / (first + 2 * k + rest);
                           },
                           "gammainc's fraction"));
-}
-
-/// A continued fraction as Lentz evaluates it: with the ratios of numerators and denominators of
-/// successive convergents.
-struct Fraction {
-  Tensor k, c, d, value, change;
-};
-Tensor not_zero(const Tensor& x) { return where(abs(x) < kTiny, kTiny, x); }
-Tensor converges(const Fraction& f) {
-  return any(abs(f.change - 1) > 2 * kEpsilon) & (f.k < kMaxTrips);
-}
-/// With a further term: value = … + numerator / (denominator + …).
-Fraction extended(const Fraction& f, const Tensor& numerator, const Tensor& denominator) {
-  const Tensor d = 1 / not_zero(numerator * f.d + denominator);
-  const Tensor c = not_zero(denominator + numerator / f.c), change = c * d;
-  return {f.k, c, d, f.value * change, change};
 }
 
 /// Q(a, x) for a < 1 and x up to kSmallArgument, where 1 - P would cancel: with u = log(x^a /
@@ -209,33 +201,98 @@ Tensor slope_formula(std::span<const Tensor> operands) {
   return convert(where(wanted, end.sum, where(flat, 0, kNan)), operands[0].dtype());
 }
 
-/// The factor x^a (1 - x)^b / beta(a, b) of the beta function's fraction.
-Tensor beta_factor(const Tensor& a, const Tensor& b, const Tensor& x, const Tensor& y) {
-  const Tensor large = (a >= 8) & (b >= 8);
-  const Tensor p = held(large, a, 8), q = held(large, b, 8), sum = p + q;
-  // By the distance from the most likely x.
-  const Tensor distance = x * q - y * p;
-  const Tensor exponent = -p * minus_log(distance / p, x * sum / p) -
-                          q * minus_log(-distance / q, y * sum / q) + stirling_rest(sum) -
-                          stirling_rest(p) - stirling_rest(q);
-  const Tensor by_stirling = exp(exponent) * sqrt(p / sum * q / (2 * std::numbers::pi));
-  return where(large, by_stirling, exp(a * log(x) + b * log1p(-x) - betaln(a, b)));
+/// An argument of the beta function with what its formulas share; `y` is 1 - x, `sum` a + b, and
+/// `distance` a y - b x, which is 0 at the mean.
+struct Beta {
+  Tensor a, b, x;
+  TwoParts y, sum;
+  Tensor distance;
+};
+Beta beta_argument(const Tensor& a, const Tensor& b, const Tensor& x) {
+  const TwoParts y = sum_in_parts(ones(x.type()), -x);
+  const TwoParts below = product_in_parts(a, y.high), above = product_in_parts(b, x);
+  const TwoParts distance = sum_in_parts(below.high, -above.high);
+  return {a,
+          b,
+          x,
+          y,
+          sum_in_parts(a, b),
+          distance.high + (distance.low + (below.low - above.low + a * y.low))};
 }
 
-Tensor beta_fraction(const Tensor& a, const Tensor& b, const Tensor& x) {
-  const Tensor one = ones(a.type());
-  const Tensor start = 1 / not_zero(1 - (a + b) * x / (a + 1));
-  return while_loop(converges,
-                    [&](Fraction f) {
-                      f.k = f.k + 1;
-                      const Tensor& k = f.k;
-                      const Tensor even = a + 2 * k;
-                      const Fraction half = extended(f, k * (b - k) * x / ((even - 1) * even), one);
-                      return extended(half, -(a + k) * (a + b + k) * x / (even * (even + 1)), one);
-                    },
-                    Fraction{0.0, one, start, start, zeros(a.type())},
-                    {.name = "betainc's fraction"})
-      .value;
+/// a log(x factor / divisor).
+TwoParts power_exponent(const Tensor& a, const TwoParts& x, const TwoParts& factor,
+                        const Tensor& divisor) {
+  const TwoParts product = product_in_parts(x.high, factor.high);
+  TwoParts ratio = quotient_in_parts(product.high, divisor);
+  ratio.low = ratio.low + (product.low + x.high * factor.low + x.low * factor.high) / divisor;
+  const Tensor normal = ratio.high >= 0x1p-1022;
+  const TwoParts parts = log_in_parts({held(normal, ratio.high, 1), held(normal, ratio.low, 0)});
+  TwoParts power = product_in_parts(a, where(normal, parts.high, log(ratio.high)));
+  power.low = power.low + where(normal, a * parts.low, 0);
+  return power;
+}
+
+/// x^a (1 - x)^b / beta(a, b).
+Tensor beta_factor(const Beta& c) {
+  const GammaOfNext a = gamma_of_next(c.a), b = gamma_of_next(c.b), sum = gamma_of_next(c.sum.high);
+  // With (u / e)^u of each gamma(u + 1) of a large u.
+  const TwoParts factor{where(sum.large, c.sum.high, 1), where(sum.large, c.sum.low, 0)};
+  const TwoParts x = power_exponent(c.a, {c.x, zeros(c.x.type())}, factor, where(a.large, c.a, 1));
+  const TwoParts y = power_exponent(c.b, c.y, factor, where(b.large, c.b, 1));
+  const TwoParts small =
+      sum_in_parts(where(sum.large & !a.large, c.a, 0), where(sum.large & !b.large, c.b, 0));
+  const TwoParts both = sum_in_parts(x.high, y.high), all = sum_in_parts(both.high, -small.high);
+  // Of a small sum by the slope of lgamma, about a logarithm.
+  const Tensor of_sum = where(sum.large, 0, c.sum.low * log(c.sum.high + 0.5));
+  const Tensor lost = all.low + (both.low + (x.low + y.low - small.low + of_sum));
+  const Tensor rest = expm1(sum.rest - (a.rest + b.rest)), power = exp(all.high);
+  // u / gamma(u + 1) of a, b and the sum, apart what is below a root.
+  const auto outer = [](const Tensor& u, const GammaOfNext& g) {
+    return where(g.large, 1, u / g.steps);
+  };
+  const auto inner = [](const Tensor& u, const GammaOfNext& g) {
+    return where(g.large, u * (0.5 * std::numbers::inv_pi), 1);
+  };
+  const Tensor factors = outer(c.a, a) * outer(c.b, b) / outer(c.sum.high, sum);
+  const Tensor square = inner(c.a, a) / inner(c.sum.high, sum) * inner(c.b, b);
+  return (power + power * (rest + lost * (1 + rest))) * (factors * sqrt(square));
+}
+
+/// The incomplete beta function divided by beta_factor, for x up to about the mean, and for b < 1
+/// up to 1: the fraction of A. R. Didonato and A. H. Morris, ACM Transactions on Mathematical
+/// Software 18, 1992, whose terms do not cancel at the mean.
+Tensor beta_fraction(const Beta& c) {
+  const Tensor &a = c.a, &b = c.b, &x = c.x, &y = c.y.high, &sum = c.sum.high;
+  // Measured for numbers from 2^-20 to 2^18.
+  const Tensor variance = a / sum * b, beyond = maximum(c.distance, 0);
+  const Tensor by_width =
+      minimum(1.3 * sqrt(variance / sqrt(y)), 5 * sqrt(b)) / (1 + beyond / variance * beyond / 4);
+  const Tensor terms = 26 + minimum(12 / sqrt(y), 90 / (a * y)) + by_width;
+  return 1 / (a * (c.distance + 1) / (a + 1) +
+              backward(
+                  where(terms < kMaxTrips, terms, kMaxTrips), zeros(a.type()),
+                  [&](const Tensor& k, const Tensor& rest) {
+                    const Tensor before = k - 1, step = a + (k + before);
+                    const Tensor part = k * (b - k) * x / step;
+                    const Tensor numerator = part * (x * (sum + before) / step) * (a + before);
+                    const Tensor denominator =
+                        k + part + (a + k) * (c.distance + 1 + k * (1 + y)) / (step + 2);
+                    return numerator / (denominator + rest);
+                  },
+                  "betainc's fraction"));
+}
+
+/// For b < 1 and y = 1 - x up to 0.1 and kSmallArgument / a, as small_upper: with u = log(y^b / (b
+/// beta(a, b))) it is 1 - e^u - e^u b sum over k > 0 of (1 - a) ... (k - a) y^k / ((b + k) k!).
+Tensor small_rest(const Tensor& a, const Tensor& b, const Tensor& y) {
+  const Tensor u = b * log(y) + lgamma_rise(a, b) - lgamma1p(b);
+  Tensor power = ones(y.type()), sum = zeros(y.type());
+  for (int k = 1; k <= 20; k++) {
+    power = power * ((k - a) * y * (1.0 / k));
+    sum = sum + power / (b + k);
+  }
+  return -expm1(u) - exp(u) * b * sum;
 }
 
 Tensor beta_formula(std::span<const Tensor> operands) {
@@ -243,13 +300,21 @@ Tensor beta_formula(std::span<const Tensor> operands) {
                x = convert(operands[2], DType::kF64);
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & (a < infinity) & (b < infinity);
-  const Tensor p = held(inside, a, 1), q = held(inside, b, 1), at = held(inside, x, 0.25);
-  // Where the fraction converges slowly, it converges fast with the parts exchanged.
-  const Tensor swaps = at > (p + 1) / (p + q + 2);
-  const Tensor first = where(swaps, q, p), second = where(swaps, p, q);
-  const Tensor part = beta_factor(p, q, at, 1 - at) / first *
-                      beta_fraction(first, second, where(swaps, 1 - at, at));
-  Tensor result = where(swaps, 1 - part, part);
+  const Tensor y = 1 - x, small = inside & (b < 1) & (y <= 0.1) & (a * y <= kSmallArgument);
+  const Tensor looping = inside & !small;
+  const Beta c = beta_argument(held(looping, a, 1), held(looping, b, 1), held(looping, x, 0.25));
+  // Above the mean the parts are exchanged, unless the result may be much less than 1.
+  const Tensor swaps =
+      ((c.b >= 1) | (c.a <= c.b)) & (c.x > maximum((c.a + 1) / (c.sum.high + 2), c.a / c.sum.high));
+  const Beta from_end{where(swaps, c.b, c.a),
+                      where(swaps, c.a, c.b),
+                      where(swaps, c.y.high, c.x),
+                      {where(swaps, c.x, c.y.high), where(swaps, 0, c.y.low)},
+                      c.sum,
+                      where(swaps, -c.distance, c.distance)};
+  const Tensor part = beta_factor(c) * beta_fraction(from_end);
+  const Tensor rest = small_rest(held(small, a, 1), held(small, b, 0.5), held(small, y, 0.1));
+  Tensor result = where(small, rest, where(swaps, 1 - part, part));
   const Tensor above = (x == 1) | (a == 0) | (b == infinity),
                below = (x == 0) | (b == 0) | (a == infinity);
   result = where(inside, result, where(above & !below, 1, where(below & !above, 0, kNan)));

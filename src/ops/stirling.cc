@@ -10,12 +10,16 @@
 
 namespace rondo::ops {
 
+namespace {
+
+constexpr std::array kStirling{1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
+                               1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
+
+}  // namespace
+
 Tensor stirling_rest(const Tensor& a) {
   const TensorNumber w{1 / a};
-  return (w * lower::math::polynomial(
-                  w * w, std::array{1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188,
-                                    -691.0 / 360360, 1.0 / 156, -3617.0 / 122400}))
-      .t;
+  return (w * lower::math::polynomial(w * w, kStirling)).t;
 }
 
 Tensor minus_log(const Tensor& x, const Tensor& ratio) {
@@ -33,6 +37,27 @@ Tensor lgamma1p(const Tensor& a) {
       held * lower::math::polynomial(TensorNumber{held}, lower::math::kLgammaNearTwo).t -
       log1p(held);
   return where(near, by_series, lgamma(1 + a));
+}
+
+Tensor lgamma_rise(const Tensor& a, const Tensor& b) {
+  // gamma(t + 1) = t gamma(t): 1 + b steps is the product of (t + b) / t.
+  Tensor steps = zeros(a.type());
+  const Tensor below = a < 8;
+  for (int k = 0; k < 8; k++) {
+    const Tensor inverse = 1 / (a + k);
+    steps = steps + inverse * (1 + b * steps);
+  }
+  const Tensor t = where(below, a + 8, a), end = t + b;
+  // The difference of stirling_rest, divided by b, as that of a polynomial in w^2 is formed.
+  const Tensor w = 1 / t, v = 1 / end, square = v * v;
+  Tensor value = full(a.type(), kStirling.back()), slope = zeros(a.type());
+  for (std::size_t k = kStirling.size() - 1; k-- > 0;) {
+    slope = slope * square + value;
+    value = value * (w * w) + kStirling[k];
+  }
+  const Tensor rests = -(v * w) * (value + v * (v + w) * slope);
+  return ((t - 0.5) * log1p(b / t) - b) + b * (log(end) + rests) -
+         where(below, log1p(b * steps), 0);
 }
 
 namespace {

@@ -11,6 +11,8 @@ Tensor stirling_rest(const Tensor& a);
 Tensor minus_log(const Tensor& x, const Tensor& ratio);
 /// lgamma(1 + a) for a >= 0, accurate near 0.
 Tensor lgamma1p(const Tensor& a);
+/// lgamma(a + b) - lgamma(a) for a > 0 and 0 <= b <= 1, accurate for a small b.
+Tensor lgamma_rise(const Tensor& a, const Tensor& b);
 
 /// log beta(a, b) for 0 < a <= b.
 Tensor betaln_of_positive(const Tensor& a, const Tensor& b);
