@@ -73,6 +73,14 @@ TEST_F(XlaLinearAlgebra, OtherFactorsAreLoops) {
         return std::tuple(f.values, abs(f.vectors), g.s, abs(g.u), abs(g.vt));
       },
       drawn({4, 4}, 7));
+  check_loops(
+      [](Tensor x) {
+        const Tensor z = complex(x, sin(transpose(x)));
+        const Eigh f = eigh(z + conj(transpose(z)));
+        const Svd g = svd(z);
+        return std::tuple(f.values, abs(f.vectors), g.s, abs(g.u), abs(g.vt));
+      },
+      drawn({4, 4}, 10));
   check_loops([](Tensor x) { return std::pair(expm(x), pinv(x)); }, drawn({3, 3}, 8));
   check_loops(grad([](Tensor x) { return sum(sin(solve(symmetric(x), x))); }), drawn({4, 4}, 9));
 }

@@ -65,20 +65,21 @@ struct Eigh {
   Tensor values;   // [..., n], real, ascending
   Tensor vectors;  // [..., n, n]: column i belongs to values[i], has norm 1
 };
-/// The eigenvalues and eigenvectors of the real symmetric x[..., n, n], of which only the lower
-/// triangle is read. Derivatives as for `cholesky`; those of vectors are infinite or NaN where
-/// eigenvalues are equal. The sign of a vector is arbitrary. Throws TraceError for complex numbers.
+/// The eigenvalues and eigenvectors of the symmetric or Hermitian x[..., n, n], of which only the
+/// lower triangle is read, and only the real part of the diagonal. Derivatives as for `cholesky`;
+/// those of vectors are infinite or NaN where eigenvalues are equal. The sign or phase of a vector
+/// is arbitrary, and its derivative that of a vector which keeps it.
 RONDO_API Eigh eigh(const Operand& x);
 
 /// a = u diag(s) vt for a[..., m, n] with k = min(m, n).
 struct Svd {
   Tensor u;   // [..., m, k], with orthonormal columns
-  Tensor s;   // [..., k], not negative, descending
+  Tensor s;   // [..., k], real, not negative, descending
   Tensor vt;  // [..., k, n], with orthonormal rows
 };
-/// The singular values and vectors of real matrices. The derivatives of u and vt are infinite or
-/// NaN where singular values are equal or 0. The sign of a pair of vectors is arbitrary. Throws
-/// TraceError for complex numbers.
+/// The singular values and vectors of real or complex matrices. The derivatives of u and vt are
+/// infinite or NaN where singular values are equal or 0. The sign or phase of a pair of vectors is
+/// arbitrary.
 RONDO_API Svd svd(const Operand& a);
 
 /// x for which matmul(l, adjoint of l) x = b, where l is the factor of `cholesky`. b is [..., n,

@@ -71,49 +71,78 @@ bool lapack_qr(const T* a, std::int64_t m, std::int64_t n, T* q, T* r, ir::Host&
   return true;
 }
 
-template <class T>
-bool lapack_eigh(const T* x, std::int64_t n, T* values, T* vectors, ir::Host& host) {
+template <class T, class Real>
+bool lapack_eigh(const T* x, std::int64_t n, Real* values, T* vectors, ir::Host& host) {
   using Syevd = void(const char*, const char*, const Integer*, T*, const Integer*, T*, T*,
                      const Integer*, Integer*, const Integer*, Integer*, Length, Length);
+  using Heevd =
+      void(const char*, const char*, const Integer*, T*, const Integer*, Real*, T*, const Integer*,
+           Real*, const Integer*, Integer*, const Integer*, Integer*, Length, Length);
+  constexpr bool kIsReal = ElementOf<T>::kIsReal;
+  using Routine = std::conditional_t<kIsReal, Syevd, Heevd>;
   if (!is_for_lapack(n, n) || !lower_is_finite(x, n)) return false;
-  static Syevd* const syevd = routine<Syevd, T>("syevd");
-  if (!syevd) return false;
+  static Routine* const eigenvectors = routine<Routine, T>(kIsReal ? "syevd" : "heevd");
+  if (!eigenvectors) return false;
   const std::int64_t workspace = 1 + 6 * n + 2 * n * n, integers = 3 + 5 * n;
-  const Buffer<T> columns = copied(x, n * n), found = buffer<T>(n), work = buffer<T>(workspace);
+  const Buffer<T> columns = copied(x, n * n), work = buffer<T>(workspace);
+  const Buffer<Real> found = buffer<Real>(n), reals = buffer<Real>(kIsReal ? 1 : workspace);
   const Buffer<Integer> more = buffer<Integer>(integers);
   const Integer status = run_routine(9 * cubed(n, n), host, [=] {
     const auto size = static_cast<Integer>(n), length = static_cast<Integer>(workspace);
     const auto count = static_cast<Integer>(integers);
     Integer info = 0;
-    syevd("V", "U", &size, columns.get(), &size, found.get(), work.get(), &length, more.get(),
-          &count, &info, 1, 1);
+    if constexpr (kIsReal) {
+      eigenvectors("V", "U", &size, columns.get(), &size, found.get(), work.get(), &length,
+                   more.get(), &count, &info, 1, 1);
+    } else {
+      eigenvectors("V", "U", &size, columns.get(), &size, found.get(), work.get(), &length,
+                   reals.get(), &length, more.get(), &count, &info, 1, 1);
+    }
     return info;
   });
   if (status != 0) return false;
   std::copy_n(found.get(), n, values);
   transpose_to(vectors, columns.get(), n, n);
+  // Those of the transpose, which is the conjugate.
+  if constexpr (!kIsReal) {
+    for (std::int64_t i = 0; i < n * n; i++) vectors[i] = std::conj(vectors[i]);
+  }
   return true;
 }
 
-template <class T>
-bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::Host& host) {
-  using Gesdd =
+template <class T, class Real>
+bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, Real* s, T* vt, ir::Host& host) {
+  using OfReal =
       void(const char*, const Integer*, const Integer*, T*, const Integer*, T*, T*, const Integer*,
            T*, const Integer*, T*, const Integer*, Integer*, Integer*, Length);
+  using OfComplex = void(const char*, const Integer*, const Integer*, T*, const Integer*, Real*, T*,
+                         const Integer*, T*, const Integer*, T*, const Integer*, Real*, Integer*,
+                         Integer*, Length);
+  constexpr bool kIsReal = ElementOf<T>::kIsReal;
+  using Gesdd = std::conditional_t<kIsReal, OfReal, OfComplex>;
   if (!is_for_lapack(m, n) || !are_finite(a, m * n)) return false;
   static Gesdd* const gesdd = routine<Gesdd, T>("gesdd");
   if (!gesdd) return false;
-  // It factors the transpose, v s u^T, into v by columns, which is vt by rows, and u by rows.
+  // It factors the transpose, conj(v) s u^T, into conj(v) by columns, which is vt by rows, and u by
+  // rows.
   const std::int64_t k = std::min(m, n), workspace = 5 * k * k + 64 * (m + n);
-  const Buffer<T> columns = copied(a, m * n), found = buffer<T>(k), right = buffer<T>(k * n);
-  const Buffer<T> left = buffer<T>(m * k), work = buffer<T>(workspace);
+  const Buffer<T> columns = copied(a, m * n), right = buffer<T>(k * n), left = buffer<T>(m * k);
+  const Buffer<T> work = buffer<T>(workspace);
+  const Buffer<Real> found = buffer<Real>(k);
+  const Buffer<Real> reals =
+      buffer<Real>(kIsReal ? 1 : std::max(5 * k * (k + 1), k * (2 * std::max(m, n) + 2 * k + 1)));
   const Buffer<Integer> more = buffer<Integer>(8 * k);
   const Integer status = run_routine(20 * cubed(m, n), host, [=] {
     const auto height = static_cast<Integer>(n), width = static_cast<Integer>(m);
     const auto rank = static_cast<Integer>(k), length = static_cast<Integer>(workspace);
     Integer info = 0;
-    gesdd("S", &height, &width, columns.get(), &height, found.get(), right.get(), &height,
-          left.get(), &rank, work.get(), &length, more.get(), &info, 1);
+    if constexpr (kIsReal) {
+      gesdd("S", &height, &width, columns.get(), &height, found.get(), right.get(), &height,
+            left.get(), &rank, work.get(), &length, more.get(), &info, 1);
+    } else {
+      gesdd("S", &height, &width, columns.get(), &height, found.get(), right.get(), &height,
+            left.get(), &rank, work.get(), &length, reals.get(), more.get(), &info, 1);
+    }
     return info;
   });
   if (status != 0) return false;
@@ -129,27 +158,24 @@ template <class T>
 bool lapack_qr(const T*, std::int64_t, std::int64_t, T*, T*, ir::Host&) {
   return false;
 }
-template <class T>
-bool lapack_eigh(const T*, std::int64_t, T*, T*, ir::Host&) {
+template <class T, class Real>
+bool lapack_eigh(const T*, std::int64_t, Real*, T*, ir::Host&) {
   return false;
 }
-template <class T>
-bool lapack_svd(const T*, std::int64_t, std::int64_t, T*, T*, T*, ir::Host&) {
+template <class T, class Real>
+bool lapack_svd(const T*, std::int64_t, std::int64_t, T*, Real*, T*, ir::Host&) {
   return false;
 }
 #endif
 
-#define RONDO_QR(T) \
-  template bool lapack_qr<T>(const T*, std::int64_t, std::int64_t, T*, T*, ir::Host&)
-#define RONDO_DECOMPOSITIONS(T)                                            \
-  RONDO_QR(T);                                                             \
-  template bool lapack_eigh<T>(const T*, std::int64_t, T*, T*, ir::Host&); \
-  template bool lapack_svd<T>(const T*, std::int64_t, std::int64_t, T*, T*, T*, ir::Host&)
-RONDO_DECOMPOSITIONS(float);
-RONDO_DECOMPOSITIONS(double);
-RONDO_QR(std::complex<float>);
-RONDO_QR(std::complex<double>);
+#define RONDO_DECOMPOSITIONS(T, Real)                                                  \
+  template bool lapack_qr<T>(const T*, std::int64_t, std::int64_t, T*, T*, ir::Host&); \
+  template bool lapack_eigh(const T*, std::int64_t, Real*, T*, ir::Host&);             \
+  template bool lapack_svd(const T*, std::int64_t, std::int64_t, T*, Real*, T*, ir::Host&)
+RONDO_DECOMPOSITIONS(float, float);
+RONDO_DECOMPOSITIONS(double, double);
+RONDO_DECOMPOSITIONS(std::complex<float>, float);
+RONDO_DECOMPOSITIONS(std::complex<double>, double);
 #undef RONDO_DECOMPOSITIONS
-#undef RONDO_QR
 
 }  // namespace rondo::ops

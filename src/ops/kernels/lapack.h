@@ -9,11 +9,10 @@
 
 namespace rondo::ops {
 
-/// Each takes one matrix of f32, f64, c64 or c128 (eigh and svd: f32 or f64), stored by rows. It
-/// returns false, without any effect, where the kernel of the op has to: the matrix is small or
-/// (except for lu and triangular_solve) not finite, or the library is not available or has failed.
-/// The library runs on one thread, and results depend on the matrix alone. Polls the host about
-/// each millisecond.
+/// Each takes one matrix of f32, f64, c64 or c128, stored by rows. It returns false, without any
+/// effect, where the kernel of the op has to: the matrix is small or (except for lu and
+/// triangular_solve) not finite, or the library is not available or has failed. The library runs on
+/// one thread, and results depend on the matrix alone. Polls the host about each millisecond.
 
 /// l (n x n), NaN throughout unless x is positive definite.
 template <class T>
@@ -35,12 +34,12 @@ template <class T>
 bool lapack_qr(const T* a, std::int64_t m, std::int64_t n, T* q, T* r, ir::Host& host);
 
 /// n ascending values, and the vectors as columns (n x n).
-template <class T>
-bool lapack_eigh(const T* x, std::int64_t n, T* values, T* vectors, ir::Host& host);
+template <class T, class Real>
+bool lapack_eigh(const T* x, std::int64_t n, Real* values, T* vectors, ir::Host& host);
 
 /// u (m x k), k descending s, and vt (k x n).
-template <class T>
-bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::Host& host);
+template <class T, class Real>
+bool lapack_svd(const T* a, std::int64_t m, std::int64_t n, T* u, Real* s, T* vt, ir::Host& host);
 
 /// The solutions in place of the right sides: x has m columns (rows, if a is on the right) for the
 /// triangle of a (n x n). Like our kernel it multiplies by the reciprocals of the diagonal.

@@ -9,8 +9,13 @@
 namespace rondo::ops {
 
 double epsilon_of(DType dtype) {
-  return dtype == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                              : std::numeric_limits<double>::epsilon();
+  return magnitude_dtype(dtype) == DType::kF32
+             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+             : std::numeric_limits<double>::epsilon();
+}
+
+Tensor divided(const Tensor& x, const Tensor& divisor) {
+  return is_complex(x.dtype()) ? complex(real(x) / divisor, imag(x) / divisor) : x / divisor;
 }
 
 std::pair<Tensor, Tensor> pairs_of(std::int64_t n) {
@@ -25,20 +30,31 @@ std::pair<Tensor, Tensor> pairs_of(std::int64_t n) {
   return {constant(ps), constant(qs)};
 }
 
-std::pair<Tensor, Tensor> rotation_of(const Tensor& difference, const Tensor& twice_product,
-                                      const Tensor& rotates) {
-  const Tensor zeta = difference / where(rotates, twice_product, 1);
+Turn turn_of(const Tensor& difference, const Tensor& product, const Tensor& rotates) {
+  const DType dtype = product.dtype();
+  Tensor size = product, phase;
+  if (is_complex(dtype)) {
+    size = abs(product);
+    const Tensor extent = maximum(abs(real(product)), abs(imag(product)));
+    const Tensor scaled = where(rotates, divided(product, where(rotates, extent, 1)), 1);
+    phase = divided(scaled, abs(scaled));
+  }
+  const Tensor zeta = difference / where(rotates, 2 * size, 1);
   const Tensor root = hypot(zeta, 1);
   const Tensor tangent =
-      where(rotates, where(zeta < 0, -1, Tensor(zeta * 0 + 1)) / (abs(zeta) + root), 0);
+      where(rotates, where(zeta < 0, -1, ones(zeta.type())) / (abs(zeta) + root), 0);
   const Tensor cosine = 1 / sqrt(tangent * tangent + 1);
-  return {cosine, tangent * cosine};
+  return {in_dtype(cosine, dtype), in_dtype(tangent * cosine, dtype), phase};
 }
 
-Tensor turned_rows(const Tensor& x, const Tensor& p, const Tensor& q, const Tensor& cosine,
-                   const Tensor& sine) {
-  const Tensor row = x[p], other = x[q];
-  return update(update(x, p, cosine * row - sine * other), q, sine * row + cosine * other);
+Turn conjugated(const Turn& turn) {
+  return {turn.cosine, turn.sine, turn.phase.empty() ? turn.phase : conj(turn.phase)};
+}
+
+Tensor turned_rows(const Tensor& x, const Tensor& p, const Tensor& q, const Turn& turn) {
+  const Tensor row = x[p], other = turn.phase.empty() ? x[q] : turn.phase * x[q];
+  return update(update(x, p, turn.cosine * row - turn.sine * other), q,
+                turn.sine * row + turn.cosine * other);
 }
 
 }  // namespace rondo::ops

@@ -21,7 +21,7 @@ double default_rcond(const Tensor& a) {
 
 /// The derivative (Golub and Pereyra, 1973) holds where the rank does not change; it does not
 /// divide by differences of singular values, as the derivatives of vectors do.
-Tensor real_pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
+Tensor pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
   const auto value = [rcond, at](Tensor x) {
     if (x.type().elements() == 0) return swapped(x);
     const std::vector<Tensor> parts = ir::make_many(kSvd, {x}, {}, at);
@@ -29,36 +29,19 @@ Tensor real_pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
     const Tensor counts = s > rcond * max(s, {-1}, true);
     const Tensor inverse = where(counts, 1 / where(counts, s, 1), 0);
     // NaN stays.
-    return matmul(swapped(vt) * expand_dims(inverse + 0 * s, -2), swapped(u));
+    const Tensor factors = in_dtype(expand_dims(inverse + 0 * s, -2), x.dtype());
+    return matmul(adjoint(vt) * factors, adjoint(u));
   };
   const auto rule = [value](std::tuple<Tensor> primal, std::tuple<Tensor> tangent) {
     const Tensor &x = std::get<0>(primal), &dx = std::get<0>(tangent);
-    const Tensor p = value(x), pt = swapped(p), dxt = swapped(dx);
-    // (1 - x p) and (1 - p x) project on what x and its transpose do not reach.
-    const Tensor left = matmul(dxt, pt), right = matmul(pt, dxt);
-    const Tensor dp = matmul(p, matmul(pt, dxt) - matmul(matmul(right, x), p)) +
+    const Tensor p = value(x), ph = adjoint(p), dxh = adjoint(dx);
+    // (1 - x p) and (1 - p x) project on what x and its adjoint do not reach.
+    const Tensor left = matmul(dxh, ph), right = matmul(ph, dxh);
+    const Tensor dp = matmul(p, right - matmul(matmul(right, x), p)) +
                       matmul(left - matmul(p, matmul(x, left)), p) - matmul(p, matmul(dx, p));
     return std::pair(p, dp);
   };
   return custom_jvp(value, rule, at)(a);
-}
-
-/// Complex matrices as the real [[re, -im], [im, re]]: products, adjoints and so pseudoinverses are
-/// alike, and each singular value is there twice.
-Tensor pseudoinverse(const Tensor& a, double rcond, SourceLocation at) {
-  if (!is_complex(a.dtype())) return real_pseudoinverse(a, rcond, at);
-  const Tensor re = real(a), im = imag(a);
-  const Tensor whole = concatenate({concatenate({re, -im}, -1), concatenate({im, re}, -1)}, -2);
-  const Tensor inverse = real_pseudoinverse(whole, rcond, at);
-  const std::int64_t n = a.dim(a.rank() - 1), m = a.dim(a.rank() - 2);
-  const auto part = [&](std::int64_t first) {
-    std::vector<std::int64_t> starts(static_cast<std::size_t>(a.rank()), 0);
-    std::vector<std::int64_t> limits = inverse.shape().vector();
-    starts[starts.size() - 2] = first, limits[limits.size() - 2] = first + n;
-    limits.back() = m;
-    return slice(inverse, starts, limits);
-  };
-  return complex(part(0), part(n));
 }
 
 Tensor checked_matrices(const Helper& helper, const Operand& operand) {

@@ -33,15 +33,6 @@ void check_square(const InferContext& context, std::size_t operand, std::string_
       fmt::format("the operand is {}; its matrices must be square\n  {}", type.str(), remedy));
 }
 
-void check_real_matrices(const InferContext& context, std::size_t operand) {
-  check_matrices(context, operand);
-  if (!is_complex(context.type(operand).dtype)) return;
-  context.fail(
-      fmt::format("is for real matrices; the operand is {}\n  Write re + i im as the real "
-                  "matrix [[re, -im], [im, re]].",
-                  context.type(operand).str()));
-}
-
 MatrixSizes::MatrixSizes(const TensorType& type)
     : rows(type.shape[type.rank() - 2]), columns(type.shape[type.rank() - 1]) {
   for (std::int64_t axis = 0; axis + 2 < type.rank(); axis++) count *= type.shape[axis];
@@ -62,10 +53,8 @@ Tensor swapped(const Tensor& x) {
   return transpose(x, order);
 }
 
-Tensor adjoint(const Tensor& x) {
-  const Tensor turned = swapped(x);
-  return is_complex(x.dtype()) ? conj(turned) : turned;
-}
+Tensor conjugated(const Tensor& x) { return is_complex(x.dtype()) ? conj(x) : x; }
+Tensor adjoint(const Tensor& x) { return conjugated(swapped(x)); }
 
 Tensor hermitian_part(const Tensor& x) { return (x + adjoint(x)) * 0.5; }
 

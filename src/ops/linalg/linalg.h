@@ -44,9 +44,6 @@ void check_matrices(const InferContext& context, std::size_t operand);
 void check_square(const InferContext& context, std::size_t operand,
                   std::string_view remedy = "Give square matrices.");
 
-/// The same, of real numbers.
-void check_real_matrices(const InferContext& context, std::size_t operand);
-
 /// How the elements of a type are split into matrices.
 struct MatrixSizes {
   std::int64_t count = 1, rows = 0, columns = 0;
@@ -58,6 +55,12 @@ struct MatrixSizes {
 TensorType with_last_axes(const TensorType& type, std::size_t replaced,
                           std::span<const std::int64_t> axes);
 
+/// The dtype of a magnitude: of the parts, for complex numbers.
+constexpr DType magnitude_dtype(DType dtype) {
+  return dtype == DType::kC64 ? DType::kF32 : dtype == DType::kC128 ? DType::kF64 : dtype;
+}
+/// The conjugates of complex numbers; others as they are.
+Tensor conjugated(const Tensor& x);
 /// x with its last two axes exchanged; `adjoint` also conjugates.
 Tensor swapped(const Tensor& x);
 Tensor adjoint(const Tensor& x);
@@ -119,6 +122,24 @@ Real<T> squared(T x) {
   else
     return x * x;
 }
+/// The larger magnitude of the parts, NaN if one is.
+template <class T>
+Real<T> extent(T x) {
+  if constexpr (kIsComplex<T>) {
+    const Real<T> re = std::abs(x.real()), im = std::abs(x.imag());
+    return re > im || std::isnan(re) ? re : im;
+  } else {
+    return std::abs(x);
+  }
+}
+template <class T>
+T not_a_number() {
+  constexpr Real<T> kNan = std::numeric_limits<Real<T>>::quiet_NaN();
+  if constexpr (kIsComplex<T>)
+    return {kNan, kNan};
+  else
+    return kNan;
+}
 /// Products of complex numbers by the textbook's formula: C++'s looks for infinities.
 template <class T>
 T times(T a, T b) {
@@ -143,6 +164,11 @@ T dot_rows(const T* a, const T* b, std::int64_t n) {
     for (std::int64_t j = 0; j < k; j++) sums[j] += sums[j + k];
   }
   return sums[0] + rest;
+}
+/// The sum of |a[i]|^2.
+template <class T>
+Real<T> squared_norm(const T* a, std::int64_t n) {
+  return std::real(dot_rows(a, a, n));
 }
 /// x less that sum; less one product after another, if they are too few for partial sums.
 template <class T>

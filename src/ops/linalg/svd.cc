@@ -21,17 +21,20 @@ namespace rondo::ops {
 namespace {
 
 InferredTypes infer_svd(const InferContext& context) {
-  check_real_matrices(context, 0);
+  check_matrices(context, 0);
   const TensorType& a = context.type(0);
   const std::int64_t m = a.shape[a.rank() - 2], n = a.shape[a.rank() - 1];
   const std::int64_t k = std::min(m, n);
-  return {with_last_axes(a, 2, std::array{m, k}), with_last_axes(a, 2, std::array{k}),
+  return {with_last_axes(a, 2, std::array{m, k}),
+          {magnitude_dtype(a.dtype), with_last_axes(a, 2, std::array{k}).shape},
           with_last_axes(a, 2, std::array{k, n})};
 }
 
 /// Of `count` rows of `length` >= count elements: norms, directions, and the rotations as rows.
 template <class T>
 class JacobiSvd {
+  using R = Real<T>;
+
  public:
   JacobiSvd(std::int64_t rows, std::int64_t length)
       : count_(rows),
@@ -44,19 +47,20 @@ class JacobiSvd {
 
   T* w_row(std::int64_t i) { return w_.data() + i * length_; }
   T* v_row(std::int64_t i) { return v_.data() + i * count_; }
-  T norm(std::int64_t i) const { return norms_[static_cast<std::size_t>(i)] * scale_; }
+  R norm(std::int64_t i) const { return norms_[static_cast<std::size_t>(i)] * scale_; }
 
   /// False if an element is not finite.
   bool solve(ir::Poller& poller) {
-    T largest = 0;
+    R largest = 0;
     for (const T element : w_) {
-      if (!(std::abs(element) <= std::numeric_limits<T>::max())) return false;
-      largest = std::max(largest, std::abs(element));
+      const R size = extent(element);
+      if (!(size <= std::numeric_limits<R>::max())) return false;
+      largest = std::max(largest, size);
     }
-    scale_ = largest > 0 ? largest : T(1);  // squares do not overflow
+    scale_ = largest > 0 ? largest : R(1);  // squares do not overflow
     for (T& element : w_) element /= scale_;
-    const T small = std::numeric_limits<T>::epsilon() *
-                    std::sqrt(static_cast<T>(std::max<std::int64_t>(length_, 1)));
+    const R small = std::numeric_limits<R>::epsilon() *
+                    std::sqrt(static_cast<R>(std::max<std::int64_t>(length_, 1)));
     bool rotated = true;
     for (int sweep = 0; sweep < kSweeps && rotated; sweep++) {
       rotated = false;
@@ -68,8 +72,8 @@ class JacobiSvd {
       }
     }
     for (std::int64_t i = 0; i < count_; i++) {
-      T& norm = norms_[static_cast<std::size_t>(i)];
-      norm = std::sqrt(dot_rows(w_row(i), w_row(i), length_));
+      R& norm = norms_[static_cast<std::size_t>(i)];
+      norm = std::sqrt(squared_norm(w_row(i), length_));
       for (std::int64_t k = 0; k < length_ && norm > 0; k++) w_row(i)[k] /= norm;
     }
     complete(poller);
@@ -86,12 +90,18 @@ class JacobiSvd {
   }
 
  private:
-  bool turn(std::int64_t p, std::int64_t q, T small) {
+  bool turn(std::int64_t p, std::int64_t q, R small) {
     T *at_p = w_row(p), *at_q = w_row(q);
-    const T pp = dot_rows(at_p, at_p, length_), qq = dot_rows(at_q, at_q, length_);
-    const T pq = dot_rows(at_p, at_q, length_);
+    const R pp = squared_norm(at_p, length_), qq = squared_norm(at_q, length_);
+    const T product = dot_rows(at_p, at_q, length_);
+    R pq = std::real(product);
+    if constexpr (kIsComplex<T>) pq = std::abs(product);
     if (!(std::abs(pq) > small * std::sqrt(pp) * std::sqrt(qq))) return false;
-    const Rotation<T> rotation((qq - pp) / (2 * pq));
+    if constexpr (kIsComplex<T>) {
+      multiply_row(at_q, phase_of(product), length_);
+      multiply_row(v_row(q), phase_of(product), count_);
+    }
+    const Rotation<R> rotation((qq - pp) / (2 * pq));
     rotation.turn(at_p, at_q, length_);
     rotation.turn(v_row(p), v_row(q), count_);
     return true;
@@ -105,7 +115,7 @@ class JacobiSvd {
       known[static_cast<std::size_t>(i)] = norms_[static_cast<std::size_t>(i)] > 0;
     for (std::int64_t i = 0; i < count_; i++) {
       if (known[static_cast<std::size_t>(i)]) continue;
-      std::vector<T> contained(static_cast<std::size_t>(length_));
+      std::vector<R> contained(static_cast<std::size_t>(length_));
       const auto each_known = [&](auto f) {
         for (std::int64_t j = 0; j < count_; j++) {
           if (known[static_cast<std::size_t>(j)]) f(w_row(j));
@@ -114,7 +124,7 @@ class JacobiSvd {
       };
       each_known([&](const T* row) {
         for (std::int64_t k = 0; k < length_; k++)
-          contained[static_cast<std::size_t>(k)] += row[k] * row[k];
+          contained[static_cast<std::size_t>(k)] += squared(row[k]);
       });
       T* row = w_row(i);
       std::fill_n(row, length_, T{});
@@ -123,7 +133,7 @@ class JacobiSvd {
         each_known([&](const T* other) {
           subtract_row(row, dot_rows(row, other, length_), other, length_);
         });
-        const T norm = std::sqrt(dot_rows(row, row, length_));
+        const R norm = std::sqrt(squared_norm(row, length_));
         for (std::int64_t k = 0; k < length_; k++) row[k] /= norm;
       }
       known[static_cast<std::size_t>(i)] = true;
@@ -131,12 +141,14 @@ class JacobiSvd {
   }
 
   std::int64_t count_, length_;
-  std::vector<T> w_, v_, norms_;
-  T scale_ = 1;
+  std::vector<T> w_, v_;
+  std::vector<R> norms_;
+  R scale_ = 1;
 };
 
 template <class T>
-void svd_of(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::Poller& poller) {
+void svd_of(const T* a, std::int64_t m, std::int64_t n, T* u, Real<T>* s, T* vt,
+            ir::Poller& poller) {
   const bool tall = m >= n;  // then the columns are turned, else the rows
   const std::int64_t k = std::min(m, n), length = std::max(m, n);
   JacobiSvd<T> jacobi(k, length);
@@ -146,18 +158,17 @@ void svd_of(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::P
     poller.did(length);
   }
   if (!jacobi.solve(poller)) {
-    constexpr T kNoNumber = std::numeric_limits<T>::quiet_NaN();
-    std::fill_n(u, m * k, kNoNumber);
-    std::fill_n(s, k, kNoNumber);
-    std::fill_n(vt, k * n, kNoNumber);
+    std::fill_n(u, m * k, not_a_number<T>());
+    std::fill_n(s, k, not_a_number<Real<T>>());
+    std::fill_n(vt, k * n, not_a_number<T>());
     return;
   }
   std::int64_t to = 0;
   for (const std::int64_t from : jacobi.order()) {
     const T *long_row = jacobi.w_row(from), *turned = jacobi.v_row(from);
     s[to] = jacobi.norm(from);
-    for (std::int64_t i = 0; i < m; i++) u[i * k + to] = tall ? long_row[i] : turned[i];
-    for (std::int64_t j = 0; j < n; j++) vt[to * n + j] = tall ? turned[j] : long_row[j];
+    for (std::int64_t i = 0; i < m; i++) u[i * k + to] = tall ? long_row[i] : conjugate(turned[i]);
+    for (std::int64_t j = 0; j < n; j++) vt[to * n + j] = tall ? conjugate(turned[j]) : long_row[j];
     poller.did(m + n);
     to++;
   }
@@ -166,19 +177,17 @@ void svd_of(const T* a, std::int64_t m, std::int64_t n, T* u, T* s, T* vt, ir::P
 void svd_kernel(const ir::KernelRun& run) {
   const MatrixSizes sizes(run.node.operand_type(0));
   const std::int64_t m = sizes.rows, n = sizes.columns, k = std::min(m, n);
-  for_inexact(run.node.type().dtype, [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>) {
-      share_rows(sizes.count, 8 * m * n * k, run.host,
-                 [&](std::int64_t first, std::int64_t end, ir::Host& host) {
-                   ir::Poller poller(host);
-                   for (std::int64_t i = first; i < end; i++) {
-                     const T* a = run.operand<T>(0) + i * m * n;
-                     T *u = run.result<T>(0) + i * m * k, *s = run.result<T>(1) + i * k;
-                     T* vt = run.result<T>(2) + i * k * n;
-                     if (!lapack_svd(a, m, n, u, s, vt, host)) svd_of(a, m, n, u, s, vt, poller);
-                   }
-                 });
-    }
+  for_inexact(run.node.operand_type(0).dtype, [&]<class T>() {
+    share_rows(sizes.count, 8 * m * n * k, run.host,
+               [&](std::int64_t first, std::int64_t end, ir::Host& host) {
+                 ir::Poller poller(host);
+                 for (std::int64_t i = first; i < end; i++) {
+                   const T* a = run.operand<T>(0) + i * m * n;
+                   T *u = run.result<T>(0) + i * m * k, *vt = run.result<T>(2) + i * k * n;
+                   Real<T>* s = run.result<Real<T>>(1) + i * k;
+                   if (!lapack_svd(a, m, n, u, s, vt, host)) svd_of(a, m, n, u, s, vt, poller);
+                 }
+               });
   });
 }
 
@@ -190,10 +199,11 @@ std::vector<Tensor> tall_svd_loop(const Tensor& x) {
   const auto [ps, qs] = pairs_of(n);
   const auto turn = [&, first = ps, second = qs](Tensor i, Tensor w, Tensor v, Tensor turns) {
     const Tensor p = first[i], q = second[i], at_p = w[p], at_q = w[q];
-    const Tensor pp = sum(at_p * at_p), qq = sum(at_q * at_q), pq = sum(at_p * at_q);
+    const Tensor pp = sum(squared_magnitude(at_p)), qq = sum(squared_magnitude(at_q));
+    const Tensor pq = sum(at_p * conjugated(at_q));
     const Tensor rotates = abs(pq) > small * (sqrt(pp) * sqrt(qq));
-    const auto [c, s] = rotation_of(qq - pp, 2 * pq, rotates);
-    return std::tuple(turned_rows(w, p, q, c, s), turned_rows(v, p, q, c, s), turns | rotates);
+    const Turn turn = turn_of(qq - pp, pq, rotates);
+    return std::tuple(turned_rows(w, p, q, turn), turned_rows(v, p, q, turn), turns | rotates);
   };
   const auto sweep = [&](Tensor count, Tensor w, Tensor v, Tensor) {
     const auto [next, vectors, turns] =
@@ -203,19 +213,21 @@ std::vector<Tensor> tall_svd_loop(const Tensor& x) {
   const auto goes_on = [](Tensor count, Tensor, Tensor, Tensor turns) {
     return (count < kSweeps) & turns;
   };
-  const Tensor start = transpose(x) / scale;
+  const Tensor start = divided(transpose(x), scale);
   const Tensor none = identities_like(zeros({x.dtype(), {n, n}}));
   const auto [count, w, v, turns] =
       while_loop(goes_on, sweep, std::tuple(Tensor(0), start, none, Tensor(true)), {.name = "svd"});
-  const Tensor norms = sqrt(sum(w * w, {1}));
+  const Tensor norms = sqrt(sum(squared_magnitude(w), {1}));
   const Tensor order = argsort(-norms), s = take(norms, order, 0);
-  const Tensor divisor = where(s > 0, s, 1);
   // Columns of zeros, which are last, get directions by qr, which leaves the others but for signs.
-  const Qr full = qr(transpose(take(w, order, 0) / expand_dims(divisor, 1)));
-  const Tensor signs = where(diagonals(full.r) < 0, -1, Tensor(s * 0 + 1));
+  const Tensor lengths = expand_dims(s, 1), found = lengths > 0;
+  const Tensor directions = divided(take(w, order, 0), where(found, lengths, 1));
+  const Qr full = qr(transpose(where(found, directions, 0)));
+  const Tensor sizes = in_dtype(diagonals(full.r), s.dtype());
+  const Tensor signs = in_dtype(where(sizes < 0, -1, Tensor(s * 0 + 1)), x.dtype());
   const Tensor bad = where(all(is_finite(x)), 0, std::numeric_limits<double>::quiet_NaN());
-  const Tensor nan = convert(bad, x.dtype());
-  return {full.q * signs + nan, s * scale + nan, take(v, order, 0) + nan};
+  const Tensor nan = convert(bad, s.dtype()), in_vectors = in_dtype(nan, x.dtype());
+  return {full.q * signs + in_vectors, s * scale + nan, conjugated(take(v, order, 0)) + in_vectors};
 }
 
 std::vector<Tensor> svd_loop(const Tensor& x) {
@@ -230,26 +242,34 @@ std::vector<Tensor> expand_svd(const Node& node, std::span<const Tensor> operand
   return each_matrix(svd_loop, operands[0]);
 }
 
-/// Townsend, Differentiating the singular value decomposition, 2016: with d = u^T da v and
-/// f_ij = 1 / (s_j^2 - s_i^2), du = u (f o (d s + s d^T)) and dv = v (f o (s d + d^T s)), and of
-/// what u or v does not span, da v / s or da^T u / s.
+/// Townsend, Differentiating the singular value decomposition, 2016: with d = u^H da v and
+/// f_ij = 1 / (s_j^2 - s_i^2), du = u (f o (d s + s d^H)) and dv = v (f o (s d + d^H s)), and of
+/// what u or v does not span, da v / s or da^H u / s. The phases of pairs of vectors are free: u
+/// takes that of d's diagonal.
 std::vector<Tensor> svd_jvp(const JvpCall& c) {
   const Tensor &u = c.y(0), &s = c.y(1), &vt = c.y(2), &da = c.dx(0);
-  const Tensor v = swapped(vt), ut = swapped(u);
+  const DType dtype = u.dtype();
+  const Tensor v = adjoint(vt);
   const MatrixSizes sizes(c.x(0).type());
-  const Tensor d = matmul(ut, matmul(da, v));
+  const Tensor d = matmul(adjoint(u), matmul(da, v));
   const Tensor along = expand_dims(s, -2), down = expand_dims(s, -1);
-  const Tensor one = identities_like(d), on = positions(d, Triangle::kOn);
-  const Tensor factors = where(on, 0, 1 / ((along + down) * (along - down) + one));
-  const Tensor by_column = d * along, by_row = down * d;
-  Tensor du = matmul(u, factors * (by_column + swapped(by_column)));
-  Tensor dv = matmul(v, factors * (by_row + swapped(by_row)));
+  const Tensor one = in_dtype(identities_like(d), s.dtype()), on = positions(d, Triangle::kOn);
+  const Tensor factors = in_dtype(where(on, 0, 1 / ((along + down) * (along - down) + one)), dtype);
+  const Tensor columns = in_dtype(along, dtype);
+  const Tensor by_column = d * columns, by_row = in_dtype(down, dtype) * d;
+  Tensor turn = factors * (by_column + adjoint(by_column));
+  if (is_complex(dtype)) {
+    const Tensor phase = where(on & (along > 0), imag(d) / where(along > 0, along, 1), 0);
+    turn = turn + complex(0 * phase, phase);
+  }
+  Tensor du = matmul(u, turn);
+  Tensor dv = matmul(v, factors * (by_row + adjoint(by_row)));
   const auto outside = [&](const Tensor& basis, const Tensor& image) {
-    return (image - matmul(basis, matmul(swapped(basis), image))) / along;
+    return (image - matmul(basis, matmul(adjoint(basis), image))) / columns;
   };
   if (sizes.rows > sizes.columns) du = du + outside(u, matmul(da, v));
-  if (sizes.columns > sizes.rows) dv = dv + outside(v, matmul(swapped(da), u));
-  return {du, diagonals(d), swapped(dv)};
+  if (sizes.columns > sizes.rows) dv = dv + outside(v, matmul(adjoint(da), u));
+  return {du, in_dtype(diagonals(d), s.dtype()), adjoint(dv)};
 }
 
 }  // namespace
@@ -271,7 +291,8 @@ Svd svd(const Operand& operand) {
   const Tensor a = helper.inexact(operand);
   const std::vector<Tensor> results =
       ir::make_many(ops::kSvd, {ops::in_wide_dtype(a)}, {}, helper.at());
-  return {ops::in_dtype(results[0], a.dtype()), ops::in_dtype(results[1], a.dtype()),
+  return {ops::in_dtype(results[0], a.dtype()),
+          ops::in_dtype(results[1], ops::magnitude_dtype(a.dtype())),
           ops::in_dtype(results[2], a.dtype())};
 }
 
