@@ -81,7 +81,7 @@ Workload event_queue() {
 Workload odometer() {
   constexpr std::size_t kWheels = 5;
   static constexpr std::array<std::int32_t, kWheels> kSizes = {7, 5, 6, 4, 9};
-  constexpr std::int64_t kSettings = 7 * 5 * 6 * 4 * 9;
+  constexpr std::int64_t kSettings = std::int64_t{7} * 5 * 6 * 4 * 9;
   const auto program = [&](Tensor weights) {
     const Tensor sizes = constant(std::vector<std::int32_t>(kSizes.begin(), kSizes.end()));
     const auto visit = [&](Tensor, Tensor digits, Tensor count, Tensor best) {

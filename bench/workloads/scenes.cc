@@ -64,8 +64,8 @@ Workload triangles() {
     std::fill(depths.begin(), depths.end(), 1.0f);
     for (std::size_t t = 0; t < kTriangles; t++) {
       const float* p = &corners[9 * t];
-      const auto x = [&](int k) { return p[3 * k]; };
-      const auto y = [&](int k) { return p[3 * k + 1]; };
+      const auto x = [&](std::size_t k) { return p[3 * k]; };
+      const auto y = [&](std::size_t k) { return p[3 * k + 1]; };
       const auto low = [](float a, float b, float c) {
         return std::max(static_cast<int>(std::floor(std::min({a, b, c}))), 0);
       };
@@ -79,7 +79,7 @@ Workload triangles() {
         const float v = static_cast<float>(i) + 0.5f;
         for (int j = left; j < right; j++) {
           const float u = static_cast<float>(j) + 0.5f;
-          const auto edge = [&](int a, int b) {
+          const auto edge = [&](std::size_t a, std::size_t b) {
             return ((x(b) - x(a)) * (v - y(a)) - (u - x(a)) * (y(b) - y(a))) / area;
           };
           const float a = edge(1, 2), b = edge(2, 0), c = edge(0, 1);
