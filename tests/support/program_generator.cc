@@ -201,11 +201,10 @@ void ProgramGenerator::random_statement() {
   using Maker = bool (ProgramGenerator::*)();
   using G = ProgramGenerator;
   static const std::vector<Maker> makers = {
-      &G::arithmetic,    &G::arithmetic, &G::arithmetic, &G::arithmetic, &G::comparison,
-      &G::choice,        &G::conversion, &G::conversion, &G::reshaping,  &G::reshaping,
-      &G::stacking,      &G::slicing,    &G::indexing,   &G::indexing,   &G::reduction,
-      &G::running_total, &G::ordering,   &G::product,    &G::creation,   &G::scattering,
-      &G::random_bits};
+      &G::arithmetic, &G::arithmetic, &G::arithmetic, &G::arithmetic, &G::comparison,
+      &G::choice,     &G::conversion, &G::conversion, &G::reshaping,  &G::reshaping,
+      &G::slicing,    &G::indexing,   &G::indexing,   &G::reduction,  &G::running_total,
+      &G::ordering,   &G::product,    &G::creation,   &G::scattering, &G::random_bits};
   static const std::vector<Maker> elementwise_makers = {&G::arithmetic, &G::arithmetic,
                                                         &G::comparison, &G::choice, &G::conversion};
   constexpr int kTries = 20;

@@ -113,7 +113,6 @@ class ProgramGenerator {
   bool choice();
   bool conversion();
   bool reshaping();
-  bool stacking();
   bool slicing();
   bool indexing();
   bool reduction();

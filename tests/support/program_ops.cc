@@ -37,13 +37,6 @@ Shape resized(const Shape& shape, std::int64_t axis, std::int64_t size) {
   return dims;
 }
 
-/// The bits of integers rotated to the left, by two shifts.
-Tensor rotated(const Tensor& x, int distance) {
-  const int bits = static_cast<int>(bit_width(x.dtype()));
-  const int left = 1 + distance % (bits - 1);
-  return (x << left) | shift_right_logical(x, bits - left);
-}
-
 /// Whether the type's kind is exact, so that rounding does not matter.
 bool is_exact(const ValueType& type) { return type.kind != Kind::kUnit; }
 
@@ -118,8 +111,6 @@ bool ProgramGenerator::integer_arithmetic(ValueId x) {
       [](const Tensor& a, const Tensor&) { return a + 1; },
       [](const Tensor& a, const Tensor&) { return 3 - a; },
       [](const Tensor& a, const Tensor&) { return a * 7 % 31; },
-      [](const Tensor& a, const Tensor& b) { return rotated(a, 12) ^ b; },
-      [](const Tensor& a, const Tensor& b) { return rotated(a + b, 30); },
       [](const Tensor& a, const Tensor&) { return a + 0; },
       [](const Tensor& a, const Tensor&) { return a - a; },
       [](const Tensor& a, const Tensor&) { return tap(a, "watched"); },
@@ -295,25 +286,6 @@ bool ProgramGenerator::reshaping() {
       op = [](Operands v) { return squeeze(v[0]); };
   }
   add_op({*x}, type.kind, std::move(op));
-  return true;
-}
-
-bool ProgramGenerator::stacking() {
-  const auto x = pick([](const ValueType& type) { return type.type.rank() < 3; });
-  if (!x) return false;
-  const ValueType type = type_of(*x);
-  Ids parts{*x};
-  for (std::int64_t more = dice_.number(1, 4); more > 0; more--) parts.push_back(like(type));
-  // Columns are next to one another, mostly, and what reads them is often elementwise.
-  const std::int64_t rank = type.type.rank(),
-                     axis = dice_.chance(70) ? rank : dice_.number(0, rank);
-  const bool read = dice_.chance(50), flat = dice_.chance(50);
-  add_op(parts, type.kind, [=](Operands v) {
-    Tensor all = stack(std::vector<Tensor>(v.begin(), v.end()), axis);
-    if (flat) all = reshape(all, {all.type().elements()});
-    if (!read) return all;
-    return is_pred(all.dtype()) ? !all : -all;
-  });
   return true;
 }
 
