@@ -2,6 +2,7 @@
 // loops; derivatives of what does not depend on the phases of vectors, beside differences.
 #include <complex>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "ops/expanded.h"
@@ -32,18 +33,26 @@ void expect_ascending(const Tensor& values, double sign) {
       slice(values, {0, 1}, {values.dim(0), n}) - slice(values, {0, 0}, {values.dim(0), n - 1});
   EXPECT_TRUE(all(sign * steps >= 0).item<bool>());
 }
-void expect_unitary_columns(const Tensor& q) {
-  expect_same_elements(matmul(hermitian_transpose(q), q),
-                       convert(eye(q.dim(q.rank() - 1)), q.dtype()));
+void expect_identity(const Tensor& x) {
+  expect_same_elements(x, convert(eye(x.dim(x.rank() - 1)), x.dtype()));
 }
+/// What columns of norm 1 at right angles have as the identity.
+Tensor products_of_columns(const Tensor& q) { return matmul(hermitian_transpose(q), q); }
 
-void check_complex_eigh(const Tensor& x, const Tensor& values, const Tensor& vectors) {
-  expect_same_elements(scaled_product(vectors, values, hermitian_transpose(vectors)), x);
-  expect_unitary_columns(vectors);
+/// What is determined also where vectors are not: of values that occur several times, and of 0.
+std::tuple<Tensor, Tensor, Tensor> parts_of_eigh(Tensor x) {
+  const Eigh e = eigh(x);
+  return {e.values, scaled_product(e.vectors, e.values, hermitian_transpose(e.vectors)),
+          products_of_columns(e.vectors)};
+}
+void check_complex_eigh(const Tensor& x, const Tensor& values, const Tensor& product,
+                        const Tensor& columns) {
+  expect_same_elements(product, x);
+  expect_identity(columns);
   expect_ascending(values, 1);
 }
 
-TEST(Eigh, TakesHermitianMatrices) {
+TEST(ComplexVectors, OfHermitianMatrices) {
   const std::complex<double> i(0, 1);
   // The diagonal's imaginary parts and what is above it are not read.
   const Tensor small =
@@ -52,17 +61,13 @@ TEST(Eigh, TakesHermitianMatrices) {
   const Tensor half = complex_draws({2, 9, 9}, 71), u = complex_draws({2, 9, 2}, 73);
   // Also with values that occur seven times.
   for (const Tensor& x : {half + hermitian_transpose(half), matmul(u, hermitian_transpose(u))}) {
-    const auto parts = [](Tensor a) {
-      const Eigh e = eigh(a);
-      return std::pair(e.values, e.vectors);
-    };
-    const auto [values, vectors] = parts(x);
+    const auto [values, product, columns] = parts_of_eigh(x);
     EXPECT_EQ(values.type(), f64({2, 9}));
-    check_complex_eigh(x, values, vectors);
-    const std::vector<Literal> loop = run_expanded(parts, x.eval());
-    check_complex_eigh(x, Tensor(loop[0]), Tensor(loop[1]));
-    const auto [first, second] = vmap(parts)(x);
-    check_complex_eigh(x, first, second);
+    check_complex_eigh(x, values, product, columns);
+    const std::vector<Literal> loop = run_expanded(parts_of_eigh, x.eval());
+    check_complex_eigh(x, Tensor(loop[0]), Tensor(loop[1]), Tensor(loop[2]));
+    const auto [first, second, third] = vmap(parts_of_eigh)(x);
+    check_complex_eigh(x, first, second, third);
   }
   const Eigh single = eigh(convert(half, DType::kC64));
   EXPECT_EQ(single.values.dtype(), DType::kF32);
@@ -73,7 +78,7 @@ TEST(Eigh, TakesHermitianMatrices) {
 }
 
 /// Of what does not depend on the phases of vectors.
-TEST(Eigh, HasDerivativesOfHermitianMatrices) {
+TEST(ComplexVectors, HaveDerivativesOfHermitianMatrices) {
   check_grads(
       [](Tensor half) {
         const Tensor large = convert(diag(constant({1.0, 3.0, 7.0})), DType::kC128);
@@ -85,18 +90,20 @@ TEST(Eigh, HasDerivativesOfHermitianMatrices) {
       std::tuple(complex_draws({3, 3}, 75) * 0.2), {.order = 2});
 }
 
-void check_complex_svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vt) {
-  expect_same_elements(scaled_product(u, s, vt), a);
-  expect_unitary_columns(u);
-  expect_unitary_columns(hermitian_transpose(vt));
+std::tuple<Tensor, Tensor, Tensor, Tensor> parts_of_svd(Tensor x) {
+  const Svd f = svd(x);
+  return {f.s, scaled_product(f.u, f.s, f.vt), products_of_columns(f.u),
+          products_of_columns(hermitian_transpose(f.vt))};
+}
+void check_complex_svd(const Tensor& a, const Tensor& s, const Tensor& product, const Tensor& left,
+                       const Tensor& right) {
+  expect_same_elements(product, a);
+  expect_identity(left);
+  expect_identity(right);
   expect_ascending(s, -1);
 }
 
-TEST(Svd, FactorsComplexMatricesOfAnyForm) {
-  const auto parts = [](Tensor x) {
-    const Svd f = svd(x);
-    return std::tuple(f.u, f.s, f.vt);
-  };
+TEST(ComplexVectors, OfSingularValues) {
   for (const auto& [m, n] : {std::pair(4, 4), std::pair(3, 5), std::pair(6, 3), std::pair(2, 2)}) {
     const Tensor a = complex_draws({2, m, n}, 77);
     const Tensor rank_one = matmul(slice(a, {0, 0, 0}, {2, m, 1}), slice(a, {0, 0, 0}, {2, 1, n}));
@@ -104,11 +111,11 @@ TEST(Svd, FactorsComplexMatricesOfAnyForm) {
     const std::complex<double> tiny(3e-324, 3e-324);
     const Tensor sizes = concatenate({full(c128({n - 1}), 1), full(c128({1}), tiny)}, 0);
     for (const Tensor& x : {a, rank_one, zeros(a.type()), a * sizes}) {
-      const auto [u, s, vt] = parts(x);
+      const auto [s, product, left, right] = parts_of_svd(x);
       EXPECT_EQ(s.dtype(), DType::kF64);
-      check_complex_svd(x, u, s, vt);
-      const std::vector<Literal> loop = run_expanded(parts, x.eval());
-      check_complex_svd(x, Tensor(loop[0]), Tensor(loop[1]), Tensor(loop[2]));
+      check_complex_svd(x, s, product, left, right);
+      const std::vector<Literal> loop = run_expanded(parts_of_svd, x.eval());
+      check_complex_svd(x, Tensor(loop[0]), Tensor(loop[1]), Tensor(loop[2]), Tensor(loop[3]));
     }
     check_grads(
         [](Tensor x) {
