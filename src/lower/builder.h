@@ -137,6 +137,9 @@ class Builder {
   Value reduce(Opcode combine, Value init, Value value);
   void end_lanes();
   std::uint32_t begin_while(std::span<const Value> init, std::uint32_t loop = kNoLoop);
+  const Carry& carry_of_while(std::uint32_t loop, std::size_t i) const {
+    return program_.whiles[loop].carries[i];
+  }
   void test(Value predicate);
   void end_while(std::span<const Value> next);
   /// From here to the end of the while that is open, a predicate of its condition has this value,

@@ -36,13 +36,12 @@ Program program_that_waits(const HandedOn& next) {
   l.memory = l.b.buffer({Storage::kResult, 0, 0, 40});
   const std::vector<Value> init{l.number(0), l.number(0)};
   const std::uint32_t loop = l.b.begin_for(l.b.index(0), l.b.index(kTripsThatWait), 1, init);
-  const For& made = l.b.program().fors[loop];
-  l.i = made.index, l.x = made.carries[0].param, l.y = made.carries[1].param;
+  l.i = l.b.index_of_for(loop);
+  l.x = l.b.carry_of_for(loop, 0).param, l.y = l.b.carry_of_for(loop, 1).param;
   const std::vector<Value> handed = next(l);
   l.b.end_for(handed);
-  for (std::int64_t k = 0; k < 2; k++)
-    l.b.store(l.b.program().fors[loop].carries[static_cast<std::size_t>(k)].result,
-              {l.memory, 4 * k, {}});
+  l.b.store(l.b.carry_of_for(loop, 0).result, {l.memory, 0, {}});
+  l.b.store(l.b.carry_of_for(loop, 1).result, {l.memory, 4, {}});
   Program program = l.b.finish();
   mark_awaited_selects(program);
   EXPECT_EQ(verify(program), "");
@@ -128,10 +127,10 @@ TEST(AwaitedSelects, AroundAnInnerLoop) {
   expect_selects(
       [](WaitingLoop& l) {
         const std::uint32_t loop = l.b.begin_while(std::vector{l.x});
-        const Value at = l.b.program().whiles[loop].carries[0].param;
+        const Value at = l.b.carry_of_while(loop, 0).param;
         l.b.test(l.b.greater(l.look_up(at), l.number(2)));
         l.b.end_while(std::vector{l.b.subtract(at, l.number(1))});
-        const Value end = l.b.program().whiles[loop].carries[0].result;
+        const Value end = l.b.carry_of_while(loop, 0).result;
         const Value found = l.b.equal(l.look_up(end), l.number(1));
         return std::vector{l.b.select(found, l.b.add(end, l.number(1)), l.number(9)), l.y};
       },
@@ -142,7 +141,7 @@ TEST(AwaitedSelects, NotInLanes) {
   expect_selects(
       [](WaitingLoop& l) {
         const std::uint32_t lanes = l.b.begin_lanes(l.b.index(10));
-        const Value lane = l.b.program().lanes[lanes].index;
+        const Value lane = l.b.index_of_lanes(lanes);
         const Value x = l.b.load(Type::kS32, {l.memory, 0, {{lane, 4}}});
         const Value far = l.b.multiply(l.b.multiply(x, x), x);
         l.b.store(l.b.select(l.b.less(far, l.number(1000)), l.b.add(x, l.number(1)), l.number(0)),

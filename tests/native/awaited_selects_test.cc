@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lower/opcodes.h"
+#include "native/comparisons.h"
 #include "native/run_native.h"
 
 namespace rondo::native_code {
@@ -40,7 +41,7 @@ void expect_branches_for_pairs(const std::function<Value(TestProgram&, Value, Va
   const Value x = p.argument(0, bytes), y = p.argument(1, bytes),
               z = p.result(0, static_cast<std::int64_t>(a.size() * sizeof(R)));
   const Value last = p.index(static_cast<std::int64_t>(a.size()));
-  const Value i = p.program().fors[p.begin_for(p.index(0), last, 1, {})].index;
+  const Value i = p.index_of_for(p.begin_for(p.index(0), last, 1, {}));
   const Type type = type_of_host<T>();
   p.store_at(element(p, p.load_at(type, x, i, sizeof(T)), p.load_at(type, y, i, sizeof(T))), z, i,
              sizeof(R));
@@ -59,34 +60,15 @@ void expect_branches_for_pairs(const std::function<Value(TestProgram&, Value, Va
 }
 
 template <class T>
-bool compares_as(Opcode op, T a, T b) {
-  switch (op) {
-    case Opcode::kEqual:
-      return a == b;
-    case Opcode::kNotEqual:
-      return a != b;
-    case Opcode::kLess:
-      return a < b;
-    case Opcode::kLessEqual:
-      return a <= b;
-    case Opcode::kGreater:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
-template <class T>
 void expect_branches_by_comparisons() {
-  for (const Opcode op : {Opcode::kEqual, Opcode::kNotEqual, Opcode::kLess, Opcode::kLessEqual,
-                          Opcode::kGreater, Opcode::kGreaterEqual}) {
+  for (const Opcode op : kComparisons) {
     // Of the operands themselves, in both orders.
     expect_branches_for_pairs<T, T>(
         [&](TestProgram& p, Value a, Value b) { return p.select(p.compare(op, a, b), a, b); },
-        [&](T a, T b) { return compares_as(op, a, b) ? a : b; });
+        [&](T a, T b) { return holds(op, a, b) ? a : b; });
     expect_branches_for_pairs<T, T>(
         [&](TestProgram& p, Value a, Value b) { return p.select(p.compare(op, a, b), b, a); },
-        [&](T a, T b) { return compares_as(op, a, b) ? b : a; });
+        [&](T a, T b) { return holds(op, a, b) ? b : a; });
     // Of constants, and one after the other by one predicate.
     expect_branches_for_pairs<T, std::int32_t>(
         [&](TestProgram& p, Value a, Value b) {
@@ -94,14 +76,14 @@ void expect_branches_by_comparisons() {
           const Value x = p.select(holds, p.number(Type::kS32, 7), p.number(Type::kS32, 0));
           return p.add(x, p.select(holds, x, p.number(Type::kS32, -1)));
         },
-        [&](T a, T b) { return compares_as(op, a, b) ? 14 : -1; });
+        [&](T a, T b) { return holds(op, a, b) ? 14 : -1; });
     // Of floats by numbers of any type.
     expect_branches_for_pairs<T, double>(
         [&](TestProgram& p, Value a, Value b) {
           const Value x = p.convert(a, Type::kF64);
           return p.select(p.compare(op, a, b), x, p.number(Type::kF64, 0.5));
         },
-        [&](T a, T b) { return compares_as(op, a, b) ? static_cast<double>(a) : 0.5; });
+        [&](T a, T b) { return holds(op, a, b) ? static_cast<double>(a) : 0.5; });
   }
 }
 

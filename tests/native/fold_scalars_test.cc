@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "native/comparisons.h"
 #include "native/run_native.h"
 #include "support/native_steps.h"
 
@@ -54,27 +55,6 @@ const std::vector<double>& doubles() {
   static const std::vector<double> numbers{
       0.0, -0.0, 1.5, -2.0, INFINITY, -INFINITY, std::numeric_limits<double>::quiet_NaN()};
   return numbers;
-}
-
-constexpr std::array kComparisons = {Opcode::kEqual,     Opcode::kNotEqual, Opcode::kLess,
-                                     Opcode::kLessEqual, Opcode::kGreater,  Opcode::kGreaterEqual};
-
-template <class T>
-bool holds(Opcode op, T a, T b) {
-  switch (op) {
-    case Opcode::kEqual:
-      return a == b;
-    case Opcode::kNotEqual:
-      return a != b;
-    case Opcode::kLess:
-      return a < b;
-    case Opcode::kLessEqual:
-      return a <= b;
-    case Opcode::kGreater:
-      return a > b;
-    default:
-      return a >= b;
-  }
 }
 
 // A comparison is no separate step if the next step reads the flags.
